@@ -1,0 +1,135 @@
+"""What the daemon and the engine process say to each other, as plain data.
+
+Knows nothing of llama.cpp, sockets or the harness. Both sides import it; `codec` functions turn it into
+single JSON lines and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+JsonSchema = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. Its content is always plain text: no part of it can become a control token.
+
+    `call` (assistant only) is a tool call this message made: `(tool name, arguments as JSON text)`.
+    """
+
+    role: Role
+    content: str
+    call: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """The one tool a prompt shows: what the chat template renders."""
+
+    name: str
+    description: str
+    parameters: JsonSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A prompt before the chat template: messages, at most one tool, and the beginning of the reply.
+
+    `constant` is how many leading messages (and the tool) never change between turns; the engine keeps
+    their tokens decoded. `begin` is text that the assistant's reply starts with, decoded and not returned.
+    `begin_call` starts the reply, in the model's own call syntax, with a call of `tool` up to its arguments;
+    `fill` then writes the arguments.
+    """
+
+    messages: tuple[Message, ...]
+    tool: ToolSpec | None = None
+    constant: int = 0
+    begin: str = ""
+    begin_call: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Tokens and time of one engine request. `prompt == reused + decoded`, always.
+
+    `decoded` counts prompt tokens that llama.cpp evaluated now, `reused` those it already held.
+    `generated` counts tokens after the prompt: scored options (`choose`), forced and sampled tokens
+    (`fill`, `write`). `sampled` is the part of `generated` that cost one evaluation each. `ms` is wall time
+    in the engine, without queueing.
+    """
+
+    prompt: int = 0
+    reused: int = 0
+    decoded: int = 0
+    generated: int = 0
+    sampled: int = 0
+    ms: float = 0.0
+
+    def __add__(self, other: Use) -> Use:
+        return Use(
+            self.prompt + other.prompt,
+            self.reused + other.reused,
+            self.decoded + other.decoded,
+            self.generated + other.generated,
+            self.sampled + other.sampled,
+            self.ms + other.ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The distribution over the options of `choose`, in the order they were given; sums to 1."""
+
+    probabilities: tuple[float, ...]
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What `fill` or `write` produced. `finish` is `stop` (ended by itself), `length` (token limit) or
+    `repetition` (a guard ended a loop). The text of `fill` is valid JSON under its schema unless `finish`
+    is `length`."""
+
+    text: str
+    finish: Literal["stop", "length", "repetition"]
+    use: Use
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What the loaded model is and can do, found at load by a self-test and not assumed.
+
+    Sizes in bytes, `context` and `trained_context` in tokens. `build` names the CPU features compiled in.
+    """
+
+    name: str
+    path: str
+    size: int
+    context: int
+    trained_context: int
+    vocabulary: int
+    template_knows_tools: bool
+    partial_reuse: bool
+    kv_bytes: int
+    threads: int
+    build: str
+    extra_buffers: bool
+    load_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """The supervisor's view. `state` is one of starting, loading, ready, restarting, failed, stopped."""
+
+    state: Literal["starting", "loading", "ready", "restarting", "failed", "stopped"]
+    reason: str = ""
+    restarts: int = 0
+    queued: int = 0
+    pid: int | None = None
+    properties: Properties | None = None
+    resident_tokens: int = 0
+    totals: Use = field(default_factory=Use)

@@ -1,0 +1,100 @@
+"""Every error that leaves a part, named by whose fault it is.
+
+An error carries a machine-readable `code`, the HTTP `status` the gateway answers with, and one sentence
+that says what happened and what to do. Signals of the harness (control flow, not faults) live in
+`harness/signals.py`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MuleteerError(Exception):
+    """Base of all faults. `str(error)` is the sentence for people."""
+
+    code: ClassVar[str] = "internal"
+    status: ClassVar[int] = 500
+
+    def as_dict(self) -> dict[str, object]:
+        """The one JSON shape of an error: `{"error": {"code": ..., "message": ...}}`."""
+        return {"error": {"code": self.code, "message": str(self)}}
+
+
+# The caller's fault.
+
+
+class RequestError(MuleteerError):
+    """The request cannot be served as it was sent."""
+
+    code = "bad_request"
+    status = 400
+
+
+class TooLongError(RequestError):
+    """A message, or what it makes of a prompt, exceeds its budget; the sentence names both counts."""
+
+    code = "too_long"
+    status = 413
+
+
+# The operator's fault.
+
+
+class ConfigError(MuleteerError):
+    """A setting is unknown, unreadable or impossible."""
+
+    code = "config"
+
+
+class ModelError(MuleteerError):
+    """A model is missing, damaged, too large for this machine, or not one llama.cpp can read."""
+
+    code = "model"
+    status = 503
+
+
+class SkillError(MuleteerError):
+    """A skill or tool on disk cannot be used; it is disabled alone, with this reason."""
+
+    code = "skill"
+
+
+class SocketError(MuleteerError):
+    """The socket is in use, cannot be made, or nobody answers on it."""
+
+    code = "socket"
+    status = 503
+
+
+# The engine's or the machine's fault.
+
+
+class EngineError(MuleteerError):
+    """The engine failed at a request; the next one may work."""
+
+    code = "engine"
+    status = 503
+
+
+class EngineDiedError(EngineError):
+    """The engine process ended in the middle of a request; it is being started again."""
+
+    code = "engine_died"
+
+
+class EngineBusyError(EngineError):
+    """The queue is full. `retry_after` is a hint in seconds."""
+
+    code = "busy"
+
+    def __init__(self, message: str, retry_after: float = 5.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class CancelledByClientError(MuleteerError):
+    """The client went away; the turn was stopped."""
+
+    code = "cancelled"
+    status = 499

@@ -1,0 +1,45 @@
+"""What the harness needs of a model, and nothing about which model it is.
+
+`engine.client.Engine` is the constrained brain (everything decoded under a grammar). Tests use scripted
+ones. The harness never learns how a prompt is rendered or cached; it only reads the token counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text
+
+
+class Brain(Protocol):
+    """A constrained brain. Every method raises `TooLongError` when the prompt exceeds `prompt_limit` tokens
+    (before anything is decoded) and `EngineError` when the engine fails; cancelling the awaiting task frees
+    the engine."""
+
+    async def count(self, prompt: Conversation | str) -> int:
+        """Tokens of a rendered conversation, or of plain text, by the model's own tokenizer."""
+        ...
+
+    async def choose(
+        self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
+    ) -> Choice:
+        """Score each option as the whole reply (followed by the end of the turn)."""
+        ...
+
+    async def fill(
+        self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
+    ) -> Text:
+        """JSON text valid under `schema`, of at most `limit` tokens."""
+        ...
+
+    def write(
+        self,
+        prompt: Conversation,
+        *,
+        limit: int,
+        stop: Sequence[str] = (),
+        prompt_limit: int | None = None,
+    ) -> AsyncIterator[str | Text]:
+        """Free text as it is decoded: chunks of `str`, and one `Text` (whole text, counts) at the end."""
+        ...

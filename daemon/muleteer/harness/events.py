@@ -1,0 +1,117 @@
+"""What a turn tells while it runs. The gateway streams these as they happen; the last one is always
+`TurnFinished` or `TurnFailed`.
+
+On the wire an event is `event: <name>` and one JSON object; `name` and the field names are the format.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import ClassVar, Literal
+
+from muleteer.engine.protocol import Use
+
+
+@dataclass(frozen=True, slots=True)
+class LevelUse:
+    """One model request of a turn: tokens and milliseconds, as `engine.protocol.Use` counts them."""
+
+    name: str
+    prompt: int
+    reused: int
+    decoded: int
+    generated: int
+    ms: float
+
+    @classmethod
+    def of(cls, name: str, use: Use) -> LevelUse:
+        return cls(name, use.prompt, use.reused, use.decoded, use.generated, round(use.ms, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class CallUse:
+    """One tool call that ran: its typed status and milliseconds."""
+
+    tool: str
+    status: Literal["ok", "empty", "unavailable", "error"]
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    name: ClassVar[str]
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(Event):
+    name: ClassVar[str] = "turn.started"
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(Event):
+    """L1 is done. `confidence` is the probability of the first handle; `handles` is empty for a reply."""
+
+    name: ClassVar[str] = "plan"
+    handles: tuple[str, ...]
+    confidence: float
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelFinished(Event):
+    name: ClassVar[str] = "level"
+    level: LevelUse
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted(Event):
+    name: ClassVar[str] = "call.started"
+    tool: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished(Event):
+    name: ClassVar[str] = "call.finished"
+    tool: str
+    status: str
+    text: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta(Event):
+    """A piece of the answer, already scrubbed. The pieces joined are the answer."""
+
+    name: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished(Event):
+    """The whole turn. `handles` are those of the attempt that answered."""
+
+    name: ClassVar[str] = "turn.finished"
+    turn: str
+    answer: str
+    handles: tuple[str, ...]
+    calls: tuple[CallUse, ...]
+    levels: tuple[LevelUse, ...]
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed(Event):
+    """The turn ended without an answer. `code` and `message` as in `errors.py`; the levels that ran are
+    reported all the same."""
+
+    name: ClassVar[str] = "turn.failed"
+    turn: str
+    code: str
+    message: str
+    status: int
+    levels: tuple[LevelUse, ...]

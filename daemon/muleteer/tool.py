@@ -1,0 +1,149 @@
+"""All that a tool module imports: `@tool`, `Result`, `Status`, the payload types and `Services`.
+
+    from muleteer.tool import Result, tool
+
+    @tool(effect="read", examples=("roll two dice",))
+    async def roll_dice(sides: int = 6) -> Result:
+        '''Roll a die. Use it when the user asks for a random roll.
+
+        sides: how many sides the die has
+        '''
+        return Result.ok(f"You rolled {random.randint(1, sides)}.")
+
+The function's name is the tool's name; the docstring's first paragraph is what the model reads; a
+`name: text` line describes a parameter; annotations make the JSON schema. Parameters annotated with
+`Services` are given by the daemon and are not part of the schema. Exceptions become `error` results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Literal, Protocol, TypeVar
+
+Effect = Literal["read", "write", "physical"]
+
+
+class Status(StrEnum):
+    """How a call ended. `EMPTY`: looked, and there is nothing. `UNAVAILABLE`: could not look."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    UNAVAILABLE = "unavailable"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Payload: short texts found, best first. The answer is written from them."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Payload: the contents of something that was located. The answer is written from it."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Payload: values for programs. `Result.text` already says them in words."""
+
+    values: dict[str, object]
+
+
+Payload = Notes | Document | Data
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The one outcome of a call. `text` is a sentence fit for the user to hear; `payload` goes to the
+    answer stage and never through a model's paraphrase; `sources` name where it came from."""
+
+    status: Status
+    text: str
+    payload: Payload | None = None
+    sources: tuple[str, ...] = ()
+
+    @classmethod
+    def ok(cls, text: str, payload: Payload | None = None, sources: Sequence[str] = ()) -> Result:
+        return cls(Status.OK, text, payload, tuple(sources))
+
+    @classmethod
+    def empty(cls, text: str) -> Result:
+        return cls(Status.EMPTY, text)
+
+    @classmethod
+    def unavailable(cls, text: str) -> Result:
+        return cls(Status.UNAVAILABLE, text)
+
+    @classmethod
+    def error(cls, text: str) -> Result:
+        return cls(Status.ERROR, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One remembered note; `when` is timezone-aware."""
+
+    text: str
+    when: datetime
+
+
+class Notebook(Protocol):
+    """The user's notes. `add` returns only after the note is on disk. `search` returns best first; an empty
+    query returns the newest. Both raise `OSError` when the notebook cannot be used."""
+
+    async def add(self, text: str) -> Note: ...
+    async def search(self, query: str, limit: int = 8) -> list[Note]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the daemon lends to a tool."""
+
+    notebook: Notebook
+    offline: bool = True
+
+
+ToolFunction = Callable[..., Awaitable[Result] | Result]
+F = TypeVar("F", bound=ToolFunction)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What `@tool` says about a function beyond its signature. `signature` is the line L2 reads (made from
+    the function when empty), `craft` the rules only L3 reads, `timeout` in seconds."""
+
+    effect: Effect
+    signature: str = ""
+    craft: str = ""
+    hidden: bool = False
+    network: bool = False
+    timeout: float = 20.0
+    examples: tuple[str, ...] = field(default=())
+
+
+def tool(
+    *,
+    effect: Effect,
+    signature: str = "",
+    craft: str = "",
+    hidden: bool = False,
+    network: bool = False,
+    timeout: float = 20.0,  # noqa: ASYNC109 (a declaration, enforced by the toolbox)
+    examples: Sequence[str] = (),
+) -> Callable[[F], F]:
+    """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
+
+    def mark(function: F) -> F:
+        declaration = Declaration(effect, signature, craft, hidden, network, timeout, tuple(examples))
+        function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
+        return function
+
+    return mark
