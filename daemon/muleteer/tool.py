@@ -118,11 +118,13 @@ F = TypeVar("F", bound=ToolFunction)
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """What `@tool` says about a function beyond its signature. `signature` is the line L2 reads (made from
-    the function when empty), `craft` the rules only L3 reads, `timeout` in seconds."""
+    the function when empty), `craft` the rules only L3 reads, `menu` whether the planner may choose it
+    without a skill, `hidden` whether L2 is not shown it, `timeout` in seconds."""
 
     effect: Effect
     signature: str = ""
     craft: str = ""
+    menu: bool = True
     hidden: bool = False
     network: bool = False
     timeout: float = 20.0
@@ -134,15 +136,16 @@ def tool(
     effect: Effect,
     signature: str = "",
     craft: str = "",
+    menu: bool = True,
     hidden: bool = False,
     network: bool = False,
-    timeout: float = 20.0,  # noqa: ASYNC109 (a declaration, enforced by the toolbox)
+    timeout: float = 20.0,
     examples: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
-        declaration = Declaration(effect, signature, craft, hidden, network, timeout, tuple(examples))
+        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, tuple(examples))
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
 
