@@ -107,9 +107,10 @@ def _home(variable: str, fallback: str) -> Path:
     return _absolute(variable) or _home_folder(Path.home) / fallback
 
 
-def expand(text: str | Path) -> Path:
-    """An absolute path; a leading `~` is the home folder, anything relative starts at the working folder."""
-    return Path(os.path.abspath(_home_folder(Path(text).expanduser)))
+def expand(text: str | Path, base: Path | None = None) -> Path:
+    """An absolute path; a leading `~` is the home folder, a relative one starts at `base` (None: the working
+    folder)."""
+    return Path(os.path.abspath((base or Path()) / _home_folder(Path(text).expanduser)))
 
 
 def _home_folder(look: Callable[[], Path]) -> Path:

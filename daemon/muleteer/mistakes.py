@@ -1,0 +1,84 @@
+"""The sentences about settings that are wrong: where, which key, what was given, what is wanted.
+
+Knows how a key's limits are declared (pydantic's fields). Does not know which keys exist.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from muleteer import layers
+from muleteer.layers import Given
+
+LONGEST_SHOWN = 80  # characters of a wrong value that its sentence repeats
+
+
+def unknown(given: Given, known: Mapping[str, FieldInfo]) -> str | None:
+    """The sentence about a key that does not exist, with the nearest one that does."""
+    key = given.key
+    if given.kind == "variable":
+        nearest = key if key in known else _nearest(key, known)
+        right = layers.variable_of(nearest)
+        wrong = f"unknown environment variable {given.origin}; the nearest known one is {right}"
+        return None if given.origin == right else wrong
+    if key in known:
+        return None
+    if key in sections(known):
+        wrong = f"{given.origin}: {key} is a section; write its keys under [{key}]"
+        return None if given.value == {} else wrong
+    return f"{given.origin}: unknown key {key}; the nearest known one is {_nearest(key, known)}"
+
+
+def _nearest(key: str, known: Mapping[str, FieldInfo]) -> str:
+    """The same name in another section, else the most similar key."""
+    name = key.rpartition(".")[2]
+    same = [each for each in known if each.rpartition(".")[2] == name]
+    return (same or get_close_matches(key, known, n=1, cutoff=0.0))[0]
+
+
+def sections(known: Mapping[str, FieldInfo]) -> dict[str, None]:
+    """The names of the tables that the keys are in."""
+    return dict.fromkeys(key.partition(".")[0] for key in known if "." in key)
+
+
+def wrong_value(error: ErrorDetails, in_force: Mapping[str, Given], known: Mapping[str, FieldInfo]) -> str:
+    """One validation error: where, which key, what is wanted, what was given."""
+    key = ".".join(str(part) for part in error["loc"])
+    given = in_force.get(key)
+    value = given.value if given else error["input"]
+    complaint = error.get("ctx", {}).get("error") or f"must be {_wanted(key, known[key])}"
+    return f"{given.origin if given else 'default'}: {key} {complaint}, not {_shown(value)}"
+
+
+def _wanted(key: str, field: FieldInfo) -> str:
+    if key == "gateway.socket_mode":
+        return "0o600 or 0o660"
+    if get_origin(field.annotation) is Literal:
+        return "one of " + ", ".join(get_args(field.annotation))
+    bounds = {
+        name: getattr(each, name) for each in field.metadata for name in ("ge", "le") if hasattr(each, name)
+    }
+    if bounds:
+        kind = "whole number" if field.annotation is int else "number"
+        return f"a {kind} from {bounds['ge']} to {bounds['le']}"
+    return "the path of a file or folder" if field.annotation is Path else "text of at least one character"
+
+
+def _shown(value: object) -> str:
+    """A value as a user would have written it, cut to a length that a sentence can carry."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
+
+
+def joined(problems: Sequence[str]) -> str:
+    """One problem is one sentence; several are a list."""
+    if len(problems) == 1:
+        return problems[0] + "."
+    return "\n- ".join([f"The settings have {len(problems)} mistakes:", *problems])
