@@ -66,6 +66,8 @@ def _short_enough(value: Path) -> Path:
 
 
 Count = Annotated[int, Strict()]
+# Under 16 tokens no question or answer is possible; above the largest context none could be kept.
+Tokens = Annotated[Count, Field(ge=16, le=131_072)]
 Seconds = Annotated[float, Strict()]
 Words = Annotated[str, Strict(), AfterValidator(_one_line)]
 Place = Annotated[Path, AfterValidator(_absolute)]
@@ -114,7 +116,7 @@ class EngineSettings(_Section):
         description="turns that may wait; each can take budgets.seconds, so 64 is over an hour",
     )
     load_timeout: Seconds = Field(
-        300.0, ge=5.0, le=3600.0, description="seconds a model may take to load; a slow card needs minutes"
+        300.0, ge=0.1, le=3600.0, description="seconds a model may take to load; a slow card needs minutes"
     )
     restarts: Count = Field(
         5,
@@ -125,28 +127,20 @@ class EngineSettings(_Section):
 
 
 class Budgets(_Section):
-    """Tokens and seconds that one turn may use."""
+    """Tokens and seconds that one turn may use; what cannot hold together is found by `load`."""
 
-    turn: Count = Field(4000, ge=256, le=131_072, description="tokens decoded plus generated in one turn")
-    message: Count = Field(
-        600, ge=16, le=32_768, description="tokens of the user's message; 16 is one question"
-    )
-    planner_prompt: Count = Field(
-        1600, ge=128, le=131_072, description="tokens the planner reads; a menu needs 128"
-    )
-    follower_prompt: Count = Field(1200, ge=128, le=131_072, description="tokens a skill's follower reads")
-    follower_output: Count = Field(
-        80, ge=16, le=4096, description="tokens of one step; 16 is the shortest call"
-    )
-    agent_prompt: Count = Field(
-        900, ge=128, le=131_072, description="tokens a tool's agent reads: one schema"
-    )
-    agent_output: Count = Field(160, ge=16, le=4096, description="tokens of one call's arguments")
-    answer_prompt: Count = Field(1600, ge=128, le=131_072, description="tokens the answer is written from")
-    answer_output: Count = Field(256, ge=16, le=8192, description="tokens of the answer; 16 is one sentence")
+    turn: Tokens = Field(4000, description="tokens decoded plus generated in one turn")
+    message: Tokens = Field(600, description="tokens of the user's message")
+    planner_prompt: Tokens = Field(1600, description="tokens the planner reads: menu, examples, message")
+    follower_prompt: Tokens = Field(1200, description="tokens a skill's follower reads")
+    follower_output: Tokens = Field(80, description="tokens of one step of a skill")
+    agent_prompt: Tokens = Field(900, description="tokens a tool's agent reads: one schema, one request")
+    agent_output: Tokens = Field(160, description="tokens of one call's arguments")
+    answer_prompt: Tokens = Field(1600, description="tokens the answer is written from")
+    answer_output: Tokens = Field(256, description="tokens of the answer")
     seconds: Seconds = Field(
         120.0,
-        ge=1.0,
+        ge=0.1,
         le=3600.0,
         description="seconds of one turn; a cold prompt alone takes several on a board",
     )
