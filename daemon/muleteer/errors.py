@@ -38,6 +38,13 @@ class TooLongError(RequestError):
     status = 413
 
 
+class OverBudgetError(MuleteerError):
+    """The turn's tokens or seconds ended before anything could be said."""
+
+    code = "over_budget"
+    status = 503
+
+
 # The operator's fault.
 
 

@@ -6,6 +6,7 @@ On the wire an event is `event: <name>` and one JSON object; `name` and the fiel
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal
 
@@ -43,6 +44,9 @@ class Event:
 
     def as_dict(self) -> dict[str, object]:
         return asdict(self)
+
+
+Emit = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,112 @@
+"""The answer: from what the tools returned first, from the model's own words last.
+
+Order: documents and several notes (the model writes, from the facts, value by value checked), else the
+tools' own sentences as they are, else L2's prose. `empty` and `unavailable` stay different facts because
+the sentences that say them are never rewritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from muleteer.config import Budgets
+from muleteer.engine.protocol import Conversation, Message, Text
+from muleteer.harness.brains import Brain
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.prompts import render
+from muleteer.harness.scrub import Scrubber, plain
+from muleteer.tool import Document, Notes, Result, Status
+
+# Characters of facts one answer is written from: about 1,000 tokens of English text.
+FACT_CHARACTERS = 4000
+
+# Something with a digit in it, an address or a link: what must be copied and never paraphrased.
+_VALUE = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\w*\d[\w.,:/%°-]*")
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
+
+
+def spoken(results: Sequence[Result]) -> str:
+    """The tools' own sentences, each once. What could not be done is said only where nothing else is, or
+    beside what was found; a call that failed and then succeeded leaves only its success."""
+    said = [r for r in results if r.status is not Status.ERROR] or list(results[-1:])
+    return " ".join(dict.fromkeys(plain(result.text).strip() for result in said if result.text.strip()))
+
+
+def needs_writing(results: Sequence[Result]) -> bool:
+    """Whether the facts must be put into words: a document, or more than one note."""
+    notes = sum(len(r.payload.items) for r in results if isinstance(r.payload, Notes))
+    return notes > 1 or any(isinstance(r.payload, Document) for r in results)
+
+
+def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS) -> str:
+    """The facts as text, documents and notes first; cut at `limit` characters with a visible mark."""
+    lines: list[str] = []
+    for result in results:
+        match result.payload:
+            case Notes(items):
+                lines += [f"- {item}" for item in items]
+            case Document(name, text):
+                lines.append(f"[{name}]\n{text}")
+            case _:
+                lines.append(f"- {result.text}")
+    text = plain("\n".join(lines))
+    return text if len(text) <= limit else f"{text[:limit]} [... {len(text) - limit} characters cut]"
+
+
+class Writer:
+    """The two prompts that write free text: a reply without tools, and an answer from facts."""
+
+    def __init__(self, brain: Brain, ledger: Ledger, budgets: Budgets, handles: Sequence[str]) -> None:
+        self._brain, self._ledger, self._budgets, self._handles = brain, ledger, budgets, handles
+
+    async def reply(self, message: str, history: Sequence[Message]) -> AsyncIterator[str]:
+        """Conversation without tools. The oldest whole messages go when the prompt exceeds its budget."""
+        kept = list(history)
+        while await self._brain.count(prompt := reply_prompt(message, kept)) > self._budgets.answer_prompt:
+            if not kept:
+                break  # the engine refuses with both counts
+            kept = kept[1:]
+        async for piece in self._scrubbed("reply", prompt):
+            yield piece
+
+    async def from_facts(self, message: str, results: Sequence[Result]) -> AsyncIterator[str]:
+        """An answer written from the facts, released sentence by sentence; at the first sentence with a
+        value that stands neither in the facts nor in the question, the tools' own sentences take over."""
+        source = facts(results)
+        known = values(f"{source} {message}")
+        held, trusted = "", True
+        async for piece in self._scrubbed("answer", answer_prompt(message, source)):
+            held += piece
+            while trusted and (border := _SENTENCE.search(held)):
+                sentence, held = held[: border.end()], held[border.end() :]
+                trusted = values(sentence) <= known
+                yield sentence if trusted else spoken(results)
+        if trusted and held:
+            yield held if values(held) <= known else spoken(results)
+
+    async def _scrubbed(self, level: str, prompt: Conversation) -> AsyncIterator[str]:
+        scrubber = Scrubber(self._handles)
+        limit = self._ledger.allow(self._budgets.answer_output)
+        async for piece in self._brain.write(prompt, limit=limit, prompt_limit=self._budgets.answer_prompt):
+            if isinstance(piece, Text):
+                self._ledger.book(level, piece.use)
+            elif clean := scrubber.feed(piece):
+                yield clean
+        if rest := scrubber.finish():
+            yield rest
+
+
+def reply_prompt(message: str, history: Sequence[Message]) -> Conversation:
+    return Conversation((Message("system", render("reply")), *history, Message("user", message)), constant=1)
+
+
+def answer_prompt(message: str, source: str) -> Conversation:
+    asked = render("answer_facts", facts=source, message=message)
+    return Conversation((Message("system", render("answer")), Message("user", asked)), constant=1)
+
+
+def values(text: str) -> set[str]:
+    """The exact values in a text: numbers, dates, codes, addresses, links; without closing punctuation."""
+    return {found.rstrip(".,:;/-").casefold() for found in _VALUE.findall(text)}

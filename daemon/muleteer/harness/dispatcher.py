@@ -1,0 +1,106 @@
+"""Between L2 and L3: resolves the tool, refuses repeats, counts, halts, runs the call, keeps its payload.
+
+All discipline over tool calls is here, in code. What goes back up is a short control line; what the tool
+found goes to the bridge and never through a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from muleteer.harness.events import CallFinished, CallStarted, CallUse, Emit
+from muleteer.harness.signals import ToolLoopHalt
+from muleteer.harness.tool_agent import ToolAgent
+from muleteer.tool import Result
+from muleteer.toolbox import Outcome, Tool
+
+# Calls of one tool in one plan attempt. Two corrections are useful to a small model; the next is a loop.
+CALLS_PER_TOOL = 3
+
+# Characters of a tool's text that a control line carries (about 100 tokens); the whole text is in the bridge.
+CONTROL_CHARACTERS = 400
+
+Call = Callable[[str, Mapping[str, object]], Awaitable[Outcome]]
+
+
+@dataclass
+class Bridge:
+    """What the tools of one attempt really returned, in order. The answer is made from this."""
+
+    results: list[Result] = field(default_factory=list)
+
+
+class Dispatcher:
+    """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        agent: ToolAgent,
+        call: Call,
+        calls: list[CallUse],
+        emit: Emit,
+    ) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
+        self._asked: Counter[str] = Counter()
+        self._made: set[tuple[str, str]] = set()
+        self.bridge = Bridge()
+
+    async def dispatch(self, name: str, instruction: str) -> str:
+        """One request of L2, answered by a control line. Raises `ToolLoopHalt` at the fourth request to a
+        tool."""
+        tool = self._resolve(name)
+        if tool is None:
+            self._count("an unknown tool")
+            return f"error: unknown tool '{name}'. Available: {', '.join(self._shown())}"
+        self._count(tool.name)
+        arguments = await self._agent.arguments(tool, instruction)
+        if arguments is None:
+            return f"error: the arguments of {tool.name} were too long; ask for less at once."
+        made = (tool.name, json.dumps(arguments, sort_keys=True))
+        if made in self._made:
+            return "refused: you already made that exact call. Use what you have, or do something different."
+        self._made.add(made)
+        return control_line(await self._run(tool, arguments))
+
+    async def _run(self, tool: Tool, arguments: dict[str, object]) -> Result:
+        self._emit(CallStarted(tool.name, arguments))
+        outcome = await self._call(tool.name, arguments)
+        result = outcome.result
+        self._calls.append(CallUse(tool.name, result.status.value, round(outcome.ms, 1)))
+        self._emit(CallFinished(tool.name, result.status.value, result.text, round(outcome.ms, 1)))
+        self.bridge.results.append(result)
+        return result
+
+    def _resolve(self, name: str) -> Tool | None:
+        """The exact name, else the one visible tool that differs only in form. Form may be repaired,
+        authority never: a hidden tool answers to its exact name alone."""
+        if name in self._tools:
+            return self._tools[name]
+        near = [tool for tool in self._tools.values() if not tool.hidden and _form(tool.name) == _form(name)]
+        return near[0] if len(near) == 1 else None
+
+    def _count(self, name: str) -> None:
+        self._asked[name] += 1
+        if self._asked[name] > CALLS_PER_TOOL:
+            raise ToolLoopHalt(f"{name} was asked for more than {CALLS_PER_TOOL} times")
+
+    def _shown(self) -> list[str]:
+        return [tool.name for tool in self._tools.values() if not tool.hidden]
+
+
+def control_line(result: Result) -> str:
+    """What L2 learns of a result: its status and the beginning of its text."""
+    text = result.text
+    if len(text) > CONTROL_CHARACTERS:
+        text = f"{text[:CONTROL_CHARACTERS]} [... {len(result.text) - CONTROL_CHARACTERS} characters cut]"
+    return f"{result.status.value}: {text}"
+
+
+def _form(name: str) -> str:
+    """A name without the decoration models add: `functions.x`, `tools/x`, "@", case, "-" for "_"."""
+    return name.replace("/", ".").rsplit(".", 1)[-1].lstrip("@").casefold().replace("-", "_")

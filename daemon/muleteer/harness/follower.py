@@ -1,0 +1,76 @@
+"""L2: carries out one plan with the tools in reach, one call at a time.
+
+Sees the skill's steps and one signature line a tool, never a schema. Its only tool is `call_tool`; ending
+is a call too ("finish"), so every step is decoded under one small schema and none can be prose.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from muleteer.config import Budgets
+from muleteer.engine.protocol import Conversation, Message, ToolSpec
+from muleteer.harness.brains import Brain
+from muleteer.harness.dispatcher import Dispatcher
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.prompts import render
+from muleteer.toolbox import Tool
+
+FINISH = "finish"
+
+_NO_STEPS = "Use the tools that the request needs, then finish."
+
+
+def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
+    """The first prompt: preamble, steps and signatures are constant, the request comes last."""
+    shown = [tool for tool in tools if not tool.hidden]
+    signatures = "\n".join(f"- {tool.signature}" for tool in shown)
+    system = render("follower", steps=steps.strip() or _NO_STEPS, signatures=signatures)
+    names = [*(tool.name for tool in shown), FINISH]
+    spec = ToolSpec(
+        "call_tool",
+        "Reach one of your tools.",
+        {
+            "type": "object",
+            "properties": {
+                "tool": {"type": "string", "enum": names},
+                "instruction": {"type": "string", "description": "what you want from it, in plain words"},
+            },
+            "required": ["tool", "instruction"],
+            "additionalProperties": False,
+        },
+    )
+    return Conversation(
+        (Message("system", system), Message("user", request)), tool=spec, constant=1, begin_call=True
+    )
+
+
+class Follower:
+    def __init__(self, brain: Brain, ledger: Ledger, budgets: Budgets) -> None:
+        self._brain, self._ledger, self._budgets = brain, ledger, budgets
+
+    async def follow(self, dispatcher: Dispatcher, prompt: Conversation) -> str:
+        """Calls until L2 finishes; its closing sentence. The prompt only grows: results are appended and
+        nothing is rebuilt. Raises `ToolLoopHalt` when a limit trips."""
+        assert prompt.tool is not None  # noqa: S101 (an opening always has one)
+        while True:
+            written = await self._brain.fill(
+                prompt,
+                prompt.tool.parameters,
+                limit=self._ledger.allow(self._budgets.follower_output),
+                prompt_limit=self._budgets.follower_prompt,
+            )
+            self._ledger.book("follower", written.use)
+            if written.finish != "stop":
+                return ""
+            step = json.loads(written.text)
+            if step["tool"] == FINISH:
+                return str(step["instruction"])
+            control = await dispatcher.dispatch(step["tool"], step["instruction"])
+            prompt = _grown(prompt, written.text, control)
+
+
+def _grown(prompt: Conversation, call: str, control: str) -> Conversation:
+    messages = (*prompt.messages, Message("assistant", "", ("call_tool", call)), Message("tool", control))
+    return Conversation(messages, prompt.tool, prompt.constant, begin_call=True)

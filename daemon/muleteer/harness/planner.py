@@ -1,0 +1,101 @@
+"""L1: one message, one menu, one choice.
+
+Sees menu lines and example exchanges, never a schema or a skill's steps. The menu text is constant, so its
+tokens stay decoded; the message comes last. On a constrained brain the plan is a distribution over the
+handles and `@reply`; a plan ends the level by `PlanSignal`, no plan returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from muleteer.engine.protocol import Conversation, Message
+from muleteer.harness.brains import Brain
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.prompts import render
+from muleteer.harness.signals import Plan, PlanSignal
+from muleteer.skills import MenuLine
+
+REPLY = "reply"
+
+# Example messages that need no handle; beside the skills' own examples they teach where the menu ends.
+REPLY_EXAMPLES = (
+    "good morning",
+    "why is the sky blue",
+    "who wrote Hamlet",
+    "tell me something funny",
+    "how do I get better at chess",
+    "sag auf Spanisch: ich bin müde",
+    "call me a taxi",
+    "how do magnets work",
+)
+
+# A second handle joins the plan when it has at least this share of the probability.
+SECOND_SHARE = 0.3
+
+# `@reply` must be at least this likely; below it the likeliest handles are given to L2, which may still
+# finish without a call. A wrong reply costs the answer, a needless L2 only seconds.
+REPLY_SHARE = 0.5
+
+
+class Planner:
+    """`menu` is fixed for the planner's life; `prompt_limit` is in tokens."""
+
+    def __init__(self, menu: Sequence[MenuLine], prompt_limit: int) -> None:
+        self.menu = tuple(menu)
+        self.handles = tuple(line.handle for line in menu)
+        self._limit = prompt_limit
+        lines = "\n".join(f"- @{line.handle}: {line.description}" for line in menu)
+        constant = [Message("system", render("planner", menu=lines))]
+        for said, handle in _interleave(menu):
+            constant += [Message("user", said), Message("assistant", f"@{handle}")]
+        self._constant = tuple(constant)
+
+    def prompt(self, message: str) -> Conversation:
+        return Conversation((*self._constant, Message("user", message)), constant=len(self._constant))
+
+    async def plan(
+        self,
+        brain: Brain,
+        ledger: Ledger,
+        message: str,
+        failed: Sequence[Plan] = (),
+        among: Collection[str] = (),
+    ) -> float:
+        """Raises `PlanSignal`, or returns how likely it is that the message only wants a reply.
+
+        `failed` plans of this turn are told to the model and their handles are not offered again; `among`
+        (if given) is the shortlist of handles that are scored.
+        """
+        used = {handle for plan in failed for handle in plan.handles}
+        options = [h for h in self.handles if h not in used and (not among or h in among)] + [REPLY]
+        if failed:
+            handles = ", ".join(f"@{handle}" for handle in failed[-1].handles)
+            message = render("planner_replan", message=message, handles=handles)
+        ledger.allow(1)
+        choice = await brain.choose(
+            self.prompt(message), [f"@{handle}" for handle in options], prompt_limit=self._limit
+        )
+        ledger.book("planner", choice.use)
+        shares = dict(zip(options, choice.probabilities, strict=True))
+        if plan := decide(shares):
+            raise PlanSignal(plan)
+        return shares[REPLY]
+
+
+def decide(shares: dict[str, float]) -> Plan | None:
+    """The plan that a distribution over handles (with `reply`) stands for; None is a reply."""
+    ranked = sorted((h for h in shares if h != REPLY), key=lambda h: -shares[h])
+    if not ranked or shares[REPLY] >= REPLY_SHARE:
+        return None
+    chosen = [ranked[0], *(h for h in ranked[1:] if shares[h] >= SECOND_SHARE)]
+    return Plan(tuple(chosen), shares[ranked[0]])
+
+
+def _interleave(menu: Sequence[MenuLine]) -> list[tuple[str, str]]:
+    """Example exchanges in an order that never repeats a handle while others still have examples, so that
+    the model cannot learn "the same again"."""
+    columns = [[(said, line.handle) for said in line.examples] for line in menu]
+    columns.append([(said, REPLY) for said in REPLY_EXAMPLES])
+    rounds = max(map(len, columns))
+    return [column[i] for i in range(rounds) for column in columns if i < len(column)]

@@ -1,0 +1,56 @@
+"""L3: one tool, its full schema, its craft rules, one call, no memory.
+
+Writes arguments; it neither runs the tool nor sees the conversation. The arguments are decoded under the
+schema, so they are valid or there are none.
+"""
+
+from __future__ import annotations
+
+import json
+
+from muleteer.config import Budgets
+from muleteer.engine.protocol import Conversation, Message, ToolSpec
+from muleteer.harness.brains import Brain
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.prompts import render
+from muleteer.toolbox import Tool
+
+
+def prompt(tool: Tool, instruction: str) -> Conversation:
+    """The constant part (preamble, craft, schema) first, the instruction last."""
+    return Conversation(
+        messages=(
+            Message("system", render("agent", craft=tool.craft).strip()),
+            Message("user", instruction),
+        ),
+        tool=ToolSpec(tool.name, tool.description, tool.parameters),
+        constant=1,
+        begin_call=True,
+    )
+
+
+def retry(instruction: str, control: str) -> str:
+    """The instruction again, with what went wrong."""
+    return render("agent_retry", instruction=instruction, error=control.removeprefix("error: "))
+
+
+class ToolAgent:
+    def __init__(self, brain: Brain, ledger: Ledger, budgets: Budgets) -> None:
+        self._brain, self._ledger, self._budgets = brain, ledger, budgets
+
+    async def arguments(self, tool: Tool, instruction: str) -> dict[str, object] | None:
+        """The arguments of the call, or None if they did not fit the output budget. A tool without
+        parameters costs nothing."""
+        if not tool.parameters.get("properties"):
+            return {}
+        written = await self._brain.fill(
+            prompt(tool, instruction),
+            tool.parameters,
+            limit=self._ledger.allow(self._budgets.agent_output),
+            prompt_limit=self._budgets.agent_prompt,
+        )
+        self._ledger.book(f"agent:{tool.name}", written.use)
+        if written.finish != "stop":
+            return None
+        arguments: dict[str, object] = json.loads(written.text)
+        return arguments
