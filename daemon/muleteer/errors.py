@@ -31,6 +31,13 @@ class RequestError(MuleteerError):
     status = 400
 
 
+class MediaTypeError(RequestError):
+    """The body is of a type, encoding or character set that is not read here."""
+
+    code = "unsupported_media_type"
+    status = 415
+
+
 class TooLongError(RequestError):
     """A message, or what it makes of a prompt, exceeds its budget; the sentence names both counts."""
 
@@ -98,6 +105,19 @@ class EngineBusyError(EngineError):
     def __init__(self, message: str, retry_after: float = 5.0) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class LoadingError(EngineBusyError):
+    """The model is not loaded yet."""
+
+    code = "loading"
+
+
+class ShuttingDownError(MuleteerError):
+    """The daemon is stopping; running turns end with this."""
+
+    code = "shutting_down"
+    status = 503
 
 
 class CancelledByClientError(MuleteerError):
