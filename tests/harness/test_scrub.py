@@ -36,7 +36,9 @@ def test_every_chunk_border_gives_the_same_clean_text(text: str) -> None:
         assert "".join([*pieces, scrubber.finish()]) == CASES[text], f"chunks of {size}"
 
 
-@given(st.lists(st.sampled_from(["<", "|", ">", "@", "search-info", "think", "/", "tool_call", "a", " ", "\n"])))
+@given(
+    st.lists(st.sampled_from(["<", "|", ">", "@", "search-info", "think", "/", "tool_call", "a", " ", "\n"]))
+)
 def test_a_stream_equals_its_whole(pieces: list[str]) -> None:
     streamed, whole = Scrubber(HANDLES), Scrubber(HANDLES)
     out = "".join([*map(streamed.feed, pieces), streamed.finish()])

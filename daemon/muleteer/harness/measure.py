@@ -17,11 +17,11 @@ from muleteer.skills import Catalogue
 async def disable_what_cannot_fit(brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
     """Disable each tool whose schema, and each skill whose steps, leave no room for a longest message."""
     room = budgets.agent_prompt - budgets.message
-    for tool in list(catalogue.tools()):
+    for tool in list(catalogue.toolbox.tools.values()):
         if (tokens := await brain.count(tool_agent.prompt(tool, ""))) > room:
             catalogue.disable(tool.handle, _reason(tool.handle, tokens, room, "agent_prompt"))
     room = budgets.follower_prompt - budgets.message
-    for skill in list(catalogue.skills()):
+    for skill in list(catalogue.skills.values()):
         opening = follower.opening(catalogue.expand([skill.name]), skill.steps, "")
         if (tokens := await brain.count(opening)) > room:
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))

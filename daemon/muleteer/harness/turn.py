@@ -144,37 +144,43 @@ class _Turn:
     async def _attempts(self, message: str, history: Sequence[Message]) -> None:
         failed: list[Plan] = []
         for attempt in range(1, PLAN_ATTEMPTS + 1):
-            try:
-                confidence = await self.harness.planner.plan(
-                    self.harness.brain, self.ledger, message, failed, self.harness.shortlist.pick(message)
-                )
-            except PlanSignal as signal:
-                self.plan = signal.plan
-                self.emit(Planned(self.plan.handles, round(self.plan.confidence, 4), attempt))
-                await self._execute(message)
-            else:
-                self.plan = Plan((), confidence)
-                self.emit(Planned((), round(confidence, 4), attempt))
+            if not await self._plan(message, failed, attempt):
                 await self._reply(message, history)
                 break
+            await self._execute(message)
             if self.said:
                 return
             failed.append(self.plan)
         if not self.said:
             self._say(FLOOR)
 
+    async def _plan(self, message: str, failed: Sequence[Plan], attempt: int) -> bool:
+        """L1. Sets the plan; false when the message only wants a reply."""
+        shortlist = self.harness.shortlist.pick(message)
+        try:
+            confidence = await self.harness.planner.plan(
+                self.harness.brain, self.ledger, message, failed, shortlist
+            )
+        except PlanSignal as signal:
+            self.plan = signal.plan
+        else:
+            self.plan = Plan((), confidence)
+        self.emit(Planned(self.plan.handles, round(self.plan.confidence, 4), attempt))
+        return bool(self.plan.handles)
+
     async def _execute(self, message: str) -> None:
         """One plan attempt: tools first, then the answer from what they returned."""
         catalogue = self.harness.catalogue
         tools = catalogue.expand(self.plan.handles)
-        dispatcher = Dispatcher(tools, self.agent, catalogue.call, self.calls, self.emit)
+        dispatcher = Dispatcher(tools, self.agent, catalogue.toolbox.call, self.calls, self.emit)
         self.bridge = dispatcher.bridge
         prose = ""
         try:
             if len(tools) == 1:
                 await self._one_tool(dispatcher, tools[0].name, message)
             else:
-                steps = catalogue.steps(self.plan.handles)
+                skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
+                steps = "\n\n".join(skill.steps for skill in skills)
                 prompt = follower.opening(tools, steps, message)
                 level = follower.Follower(self.harness.brain, self.ledger, self.harness.budgets)
                 prose = await level.follow(dispatcher, prompt)
