@@ -81,6 +81,12 @@ class SocketError(MuleteerError):
     status = 503
 
 
+class InUseError(SocketError):
+    """Another daemon has the state folder or the socket."""
+
+    code = "in_use"
+
+
 # The engine's or the machine's fault.
 
 

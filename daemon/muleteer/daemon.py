@@ -1,0 +1,207 @@
+"""The daemon: start, serve until told to stop, stop in reverse. Read this first.
+
+    state folder, notebook, tools and skills -> socket -> engine -> prompts measured -> ready
+
+The socket answers early, so that `status` can say what is being waited for. A start that cannot succeed
+ends with one sentence; once ready, a failing engine changes only the state that is reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvloop
+
+from muleteer import log as logs
+from muleteer import paths
+from muleteer.closing import Closing
+from muleteer.config import Settings
+from muleteer.engine import models
+from muleteer.engine.client import Engine
+from muleteer.engine.protocol import LoadSettings
+from muleteer.errors import ConfigError, EngineError, InUseError, ModelError, MuleteerError, SocketError
+from muleteer.gateway.app import Gateway, build_app
+from muleteer.gateway.health import Health
+from muleteer.gateway.server import HttpServer
+from muleteer.gateway.sockets import listen_unix
+from muleteer.gateway.turns import Turns
+from muleteer.harness.turn import Harness
+from muleteer.lock import HeldError, LockFile
+from muleteer.skills import load_catalogue
+from muleteer.store.notebook import SqliteNotebook
+from muleteer.tool import Services
+from muleteer.toolbox import Toolbox
+
+log = logging.getLogger(__name__)
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the process is killed
+FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
+
+EXIT_FAILED = 1
+EXIT_CODES: dict[type[MuleteerError], int] = {ConfigError: 2, SocketError: 3, ModelError: 4, EngineError: 4}
+
+
+class Stop:
+    """The wish to stop. Asked once, the daemon stops in order; asked again, it hurries."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.forced = asyncio.Event()
+        self.signal: signal.Signals | None = None
+
+    def ask(self) -> None:
+        (self.forced if self.asked.is_set() else self.asked).set()
+
+    @contextmanager
+    def at_signals(self) -> Iterator[None]:
+        """SIGTERM and SIGINT ask; the first one is remembered."""
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._signalled, number)
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _signalled(self, number: signal.Signals) -> None:
+        self.signal = self.signal or number
+        log.info("Stopping%s: %s.", " at once" if self.asked.is_set() else "", number.name)
+        self.ask()
+
+
+def run(settings: Settings) -> int:
+    """Serve until a signal; returns the exit code of a start that failed.
+
+    A signal is raised again after a clean stop, so that the supervisor sees the true cause.
+    """
+    logs.setup(settings.log.level)
+    stop = Stop()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        code = runner.run(_serve_until_signalled(settings, stop))
+    if stop.signal and not code:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        signal.signal(stop.signal, signal.SIG_DFL)
+        signal.raise_signal(stop.signal)
+    return code
+
+
+async def _serve_until_signalled(settings: Settings, stop: Stop) -> int:
+    with stop.at_signals():
+        return await serve(settings, stop=stop)
+
+
+async def serve(settings: Settings, ready: Callable[[], None] | None = None, stop: Stop | None = None) -> int:
+    """Serve until `stop` is asked; `ready` is called when the first turn can be served.
+
+    Returns 0 after a clean stop. When the start fails its sentence is logged, what was started is stopped,
+    and the code says whose fault it was: 2 the settings, 3 the socket or another daemon, 4 the model or
+    the engine, 1 anything else.
+    """
+    stop = stop or Stop()
+    closing = Closing()
+    try:
+        if await _unless(stop.asked, _start(settings, closing)) and ready:
+            ready()
+        await stop.asked.wait()
+    except MuleteerError as error:
+        log.error("%s", error)
+        return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_FAILED)
+    finally:
+        await closing.close(stop.forced)
+    return 0
+
+
+async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) -> bool:
+    """Whether `start` got done; it is cancelled when a stop is asked for first."""
+    starting = asyncio.create_task(start)
+    waiting = asyncio.create_task(asked.wait())
+    try:
+        await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+        starting.cancel()
+        await asyncio.wait({starting})
+    if starting.cancelled():
+        return False
+    starting.result()
+    return True
+
+
+async def _start(settings: Settings, closing: Closing) -> None:
+    """Every part, in the order of what it needs; each adds how it is closed."""
+    closing.add("state folder", _lock_state(settings.state).release)
+    notebook = SqliteNotebook(settings.state / "notebook.db")
+    closing.add("notebook", notebook.close)
+    await notebook.open()
+    catalogue = load_catalogue(
+        paths.skill_folders(), Toolbox.load(paths.tool_folders(), Services(notebook=notebook))
+    )
+    engine = _engine(settings)
+    harness = Harness(engine, catalogue, settings.budgets)
+    health = Health(engine)
+
+    gateway = settings.gateway
+    listener = listen_unix(gateway.socket, gateway.socket_mode, gateway.socket_group)
+    closing.add("socket", listener.close)
+    closing.add("engine", engine.stop, ENGINE_STOP_SECONDS)
+    turns = Turns(harness, health, settings.engine.queue + 1)
+    server = HttpServer(
+        build_app(Gateway(turns, health, engine, catalogue, settings.engine.model, listener.path))
+    )
+    await server.start(listener.socket)
+    closing.add(
+        "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS
+    )
+    closing.add("turns", lambda: _say_goodbye(health, server, turns))
+    log.info("Listening on %s; loading the model.", listener.path)
+
+    health.enter("loading", "the model is loading")
+    await engine.start()
+    await engine.ready(settings.engine.load_timeout)
+    health.enter("loading", "the prompts are being prepared")
+    await harness.prepare()
+    health.enter("ready")
+    log.info("Ready.")
+
+
+def _say_goodbye(health: Health, server: HttpServer, turns: Turns) -> None:
+    """Take no more connections and no more turns, and end the running ones with an event that says why."""
+    health.enter("stopping", "the daemon is stopping")
+    server.close()
+    turns.stop()
+
+
+def _engine(settings: Settings) -> Engine:
+    chosen = settings.engine
+    return Engine(
+        models.resolve(chosen.model, settings.models),
+        LoadSettings(
+            context=chosen.context, sequences=chosen.sequences, batch=chosen.batch, threads=chosen.threads
+        ),
+        queue=chosen.queue,
+        load_timeout=chosen.load_timeout,
+        restarts=chosen.restarts,
+    )
+
+
+def _lock_state(folder: Path) -> LockFile:
+    """The state folder, made if missing and ours alone."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return LockFile(folder / "lock")
+    except HeldError as error:
+        raise InUseError(
+            f"Another daemon (process {error.pid or 'unknown'}) uses the state folder {folder}; "
+            "stop it or use --state."
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"Cannot use the state folder {folder}: {error.strerror}; use --state.") from error

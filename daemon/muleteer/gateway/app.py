@@ -1,0 +1,107 @@
+"""The daemon's HTTP interface: which paths there are and what each says.
+
+Knows the parts it reports on by what it needs of them. The listening socket, reading requests, writing
+replies and running turns are in the files beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+import muleteer
+from muleteer.errors import EngineError, MuleteerError
+from muleteer.gateway import listings, replies
+from muleteer.gateway.health import Health, Reporting
+from muleteer.gateway.requests import read_turn, wants_stream
+from muleteer.gateway.turns import Turns
+from muleteer.skills import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """Everything the interface speaks for. `model` is its configured name, `started` monotonic seconds."""
+
+    turns: Turns
+    health: Health
+    engine: Reporting
+    catalogue: Catalogue
+    model: str
+    socket: Path
+    keep_alive: float = replies.KEEP_ALIVE_SECONDS
+    started: float = field(default_factory=time.monotonic)
+
+
+def build_app(gateway: Gateway) -> Starlette:
+    """The ASGI application."""
+    views = _Views(gateway)
+    app = Starlette(
+        routes=[
+            Route("/v1/turns", views.turns, methods=["POST"]),
+            Route("/v1/status", views.status),
+            Route("/v1/skills", views.skills),
+            Route("/v1/tools", views.tools),
+            Route("/healthz", views.healthz),
+        ],
+        exception_handlers={
+            MuleteerError: replies.on_fault,
+            ClientDisconnect: replies.on_hang_up,
+            HTTPException: replies.on_http_error,
+            Exception: replies.on_crash,
+        },
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+class _Views:
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    async def turns(self, request: Request) -> ASGIApp:
+        """Run a turn: server-sent events, or one JSON object."""
+        gateway = self._gateway
+        turn = await read_turn(request)
+        if wants_stream(turn, request.headers.get("accept", "")):
+            return replies.TurnStream(gateway.turns, turn, gateway.keep_alive)
+        return replies.TurnObject(gateway.turns, turn)
+
+    async def status(self, request: Request) -> Response:
+        gateway = self._gateway
+        state, reason = gateway.health.report()
+        engine = gateway.engine.status()
+        return replies.Json(
+            {
+                "version": muleteer.__version__,
+                "state": state,
+                "reason": reason,
+                "uptime_s": round(time.monotonic() - gateway.started, 1),
+                "pid": os.getpid(),
+                "socket": str(gateway.socket),
+                "model": engine.properties.name if engine.properties else gateway.model,
+                "engine": asdict(engine),
+                "turns": gateway.turns.counts(),
+            }
+        )
+
+    async def healthz(self, request: Request) -> Response:
+        """200 when a turn can be served now."""
+        state, reason = self._gateway.health.report()
+        if state != "ready":
+            return replies.error_reply(EngineError(f"No turn can be served now ({state}): {reason}."))
+        return replies.Json({"state": state})
+
+    async def skills(self, request: Request) -> Response:
+        return replies.Json(listings.list_skills(self._gateway.catalogue))
+
+    async def tools(self, request: Request) -> Response:
+        return replies.Json(listings.list_tools(self._gateway.catalogue))

@@ -1,0 +1,67 @@
+"""What state the daemon is in, and waiting until a turn can be served.
+
+Knows the phase of the daemon's life and reads the engine's status; decides nothing about either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal, Protocol
+
+from muleteer.engine.protocol import EngineStatus
+from muleteer.errors import EngineError, LoadingError, ShuttingDownError
+
+Phase = Literal["starting", "loading", "ready", "stopping"]
+State = Literal["starting", "loading", "ready", "degraded", "failed", "stopping"]
+
+RETRY_SECONDS = 5.0  # hint to clients; a small model loads in that, a large one wants a few tries
+
+
+class Reporting(Protocol):
+    """The part of the engine that is read here."""
+
+    def status(self) -> EngineStatus: ...
+
+
+class Health:
+    """The daemon's phase, moved only by `daemon.py`, and what follows from it and the engine's status."""
+
+    def __init__(self, engine: Reporting) -> None:
+        self._engine = engine
+        self._phase: Phase = "starting"
+        self._reason = "the daemon is starting"
+        self._settled = asyncio.Event()
+
+    def enter(self, phase: Phase, reason: str = "") -> None:
+        """Everyone who waits in `serving` is answered at `ready` and at `stopping`."""
+        self._phase, self._reason = phase, reason
+        if phase in ("ready", "stopping"):
+            self._settled.set()
+
+    def report(self) -> tuple[State, str]:
+        """The state and, unless it is `ready`, the reason. `degraded`: the engine is coming back."""
+        engine = self._engine.status()
+        if self._phase != "ready":
+            return self._phase, self._reason
+        if engine.state == "ready":
+            return "ready", ""
+        if engine.state in ("failed", "stopped"):
+            return "failed", engine.reason or "the engine has stopped"
+        return "degraded", engine.reason or "the engine is starting again"
+
+    async def serving(self, seconds: float) -> None:
+        """Return when a turn may begin; a degraded engine counts, since it takes the turn when it is back.
+
+        Waits at most that long. Raises `LoadingError`, `ShuttingDownError`, or `EngineError` when
+        the engine has given up.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                await self._settled.wait()
+        except TimeoutError:
+            raise LoadingError(f"Not ready yet: {self._reason}; ask again soon.", RETRY_SECONDS) from None
+        state, reason = self.report()
+        if state == "stopping":
+            raise ShuttingDownError("The daemon is stopping; ask again when it is back.")
+        if state == "failed":
+            raise EngineError(f"The engine cannot be used: {reason}; see the daemon's log and restart it.")

@@ -1,0 +1,146 @@
+"""What goes back to a client: JSON, a turn as server-sent events, and one shape for every error.
+
+Knows HTTP statuses and the wire format of events. Does not know what a turn does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Mapping
+from typing import cast
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from muleteer.errors import CancelledByClientError, EngineBusyError, MuleteerError
+from muleteer.gateway.disconnect import while_connected
+from muleteer.gateway.requests import TurnRequest
+from muleteer.gateway.turns import Outcome, Turn, Turns
+from muleteer.harness.events import Event, TurnFailed
+
+KEEP_ALIVE_SECONDS = 10.0  # proxies give up on a silent stream after 30 or 60
+RETRY_SECONDS = 5.0  # hint with every 503; an engine restarts and a turn ends in about that
+EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform"}
+
+STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
+STATUS_SENTENCES = {
+    404: "There is nothing here; see POST /v1/turns, GET /v1/status, /v1/skills, /v1/tools and /healthz.",
+    405: "This method does not work here; the Allow header names those that do.",
+}
+
+
+class Json(Response):
+    """One JSON object. Text that is not valid Unicode is replaced, not refused."""
+
+    media_type = "application/json"
+
+    def render(self, content: object) -> bytes:
+        return _json(content)
+
+
+class TurnObject:
+    """The whole turn as one JSON object, as soon as it is finished."""
+
+    def __init__(self, turns: Turns, request: TurnRequest) -> None:
+        self._turns = turns
+        self._request = request
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        outcome = await while_connected(receive, self._outcome())
+        await _object(outcome)(scope, receive, send)
+
+    async def _outcome(self) -> Outcome:
+        async with self._turns.start(self._request.message, self._request.messages()) as turn:
+            return await turn.result()
+
+
+class TurnStream:
+    """The turn's events as they happen. The status is 200 as soon as the turn has begun; how it went is
+    the last event."""
+
+    def __init__(self, turns: Turns, request: TurnRequest, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
+        self._turns = turns
+        self._request = request
+        self._keep_alive = keep_alive
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await while_connected(receive, self._stream(send))
+
+    async def _stream(self, send: Send) -> None:
+        async with self._turns.start(self._request.message, self._request.messages()) as turn:
+            headers = [(name.encode(), value.encode()) for name, value in EVENT_STREAM.items()]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            last = False
+            while not last:
+                body, last = await self._piece(turn)
+                await send({"type": "http.response.body", "body": body, "more_body": not last})
+
+    async def _piece(self, turn: Turn) -> tuple[bytes, bool]:
+        """The next event, or a comment when none came for a while; and whether it is the last."""
+        try:
+            async with asyncio.timeout(self._keep_alive):
+                event = await turn.next()
+        except TimeoutError:
+            return b": keep-alive\n\n", False
+        return encode_event(event), isinstance(event, Outcome)
+
+
+def encode_event(event: Event) -> bytes:
+    """One event of a stream."""
+    return b"event: %b\ndata: %b\n\n" % (event.name.encode(), _json(event.as_dict()))
+
+
+def error_reply(error: MuleteerError) -> Response:
+    """`{"error": {"code", "message"}}` with the error's status."""
+    retry = error.retry_after if isinstance(error, EngineBusyError) else RETRY_SECONDS
+    return _error(error.status, error.code, str(error), retry_after=retry)
+
+
+async def on_fault(request: Request, error: Exception) -> Response:
+    """Exception handler for our own errors."""
+    return error_reply(cast(MuleteerError, error))
+
+
+async def on_hang_up(request: Request, error: Exception) -> Response:
+    """Exception handler for a client that left while its request was read; nobody gets this reply."""
+    return error_reply(CancelledByClientError("The client went away before its request was complete."))
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    """Exception handler for what the router refuses."""
+    refusal = cast(HTTPException, error)
+    status = refusal.status_code
+    message = STATUS_SENTENCES.get(status, refusal.detail)
+    return _error(status, STATUS_CODES.get(status, "bad_request"), message, refusal.headers)
+
+
+async def on_crash(request: Request, error: Exception) -> Response:
+    """Exception handler for everything else; the server logs the traceback."""
+    return _error(500, "internal", "The request failed inside the daemon; its log says where.")
+
+
+def _object(outcome: Outcome) -> Response:
+    if isinstance(outcome, TurnFailed):
+        return _error(outcome.status, outcome.code, outcome.message)
+    return Json(outcome.as_dict())
+
+
+def _error(
+    status: int,
+    code: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    retry_after: float = RETRY_SECONDS,
+) -> Response:
+    headers = dict(headers or {})
+    if status == 503:
+        headers["retry-after"] = str(math.ceil(retry_after))
+    return Json({"error": {"code": code, "message": message}}, status, headers)
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")

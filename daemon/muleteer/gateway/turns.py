@@ -1,0 +1,138 @@
+"""Running turns: a bounded number at once, each with its events, each ended when nobody wants it.
+
+Knows the harness only as something that yields events. Does not know HTTP; `app.py` writes the events out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Protocol
+
+from muleteer.engine.protocol import Message
+from muleteer.errors import EngineBusyError, MuleteerError, ShuttingDownError
+from muleteer.gateway.health import Health
+from muleteer.harness.events import Event, LevelFinished, LevelUse, TurnFailed, TurnFinished, TurnStarted
+
+log = logging.getLogger(__name__)
+
+LOADING_WAIT = 10.0  # seconds a turn waits for the model at start; most clients give up after 30 or more
+Outcome = TurnFinished | TurnFailed
+
+
+class Runs(Protocol):
+    """The harness as the gateway uses it: `TurnStarted` first, `TurnFinished` or `TurnFailed` last."""
+
+    def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]: ...
+
+
+class Turn:
+    """One turn in its own task, so that a slow reader does not hold the engine."""
+
+    def __init__(self, events: AsyncGenerator[Event, None]) -> None:
+        self.id = ""
+        self.outcome: Outcome | None = None
+        self._levels: list[LevelUse] = []
+        self._events: asyncio.Queue[Event] = asyncio.Queue()  # bounded by the turn's token budget
+        self._task = asyncio.create_task(self._run(events))
+
+    async def next(self) -> Event:
+        """The next event; nothing comes after the outcome."""
+        return await self._events.get()
+
+    async def result(self) -> Outcome:
+        """Pass over all events to the outcome."""
+        while not isinstance(event := await self.next(), Outcome):
+            pass
+        return event
+
+    def end(self, error: MuleteerError) -> None:
+        """Make `error` the outcome now, unless there is one, and stop working."""
+        self._tell(self._failure(error))
+        self._task.cancel(str(error))
+
+    async def close(self) -> None:
+        """Stop working; returns when the harness has let go of the engine."""
+        self._task.cancel("nobody waits for this turn")
+        await asyncio.wait({self._task})
+
+    async def _run(self, events: AsyncGenerator[Event, None]) -> None:
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    self._tell(event)
+        except MuleteerError as error:
+            self._tell(self._failure(error))
+        except Exception:
+            log.exception("turn %s: the harness failed", self.id)
+        if self.outcome is None:
+            self._tell(self._failure(MuleteerError("The turn failed inside the daemon; its log says where.")))
+
+    def _tell(self, event: Event) -> None:
+        if self.outcome is not None:
+            return
+        if isinstance(event, TurnStarted):
+            self.id = event.turn
+        elif isinstance(event, LevelFinished):
+            self._levels.append(event.level)
+        elif isinstance(event, Outcome):
+            self.outcome = event
+        self._events.put_nowait(event)
+
+    def _failure(self, error: MuleteerError) -> TurnFailed:
+        return TurnFailed(self.id, error.code, str(error), error.status, tuple(self._levels))
+
+
+class Turns:
+    """All turns of the daemon. `limit` is how many run or wait at once."""
+
+    def __init__(self, harness: Runs, health: Health, limit: int, loading_wait: float = LOADING_WAIT) -> None:
+        self._harness = harness
+        self._health = health
+        self._limit = limit
+        self._loading_wait = loading_wait
+        self._places = 0
+        self._running: set[Turn] = set()
+        self._counts = {"finished": 0, "failed": 0, "cancelled": 0}
+
+    def counts(self) -> dict[str, int]:
+        """`running` now; `finished`, `failed` and `cancelled` (the client left) since the start."""
+        return {"running": len(self._running), **self._counts}
+
+    @asynccontextmanager
+    async def start(self, message: str, history: Sequence[Message]) -> AsyncIterator[Turn]:
+        """A running turn, stopped at the end of the block at the latest.
+
+        Waits a bounded time for a model that is still loading. Raises `EngineBusyError` when all places
+        are taken, and what `Health.serving` raises.
+        """
+        if self._places >= self._limit:
+            raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
+        self._places += 1
+        try:
+            await self._health.serving(self._loading_wait)
+            turn = Turn(self._harness.run(message, history))
+            self._running.add(turn)
+            try:
+                yield turn
+            finally:
+                await turn.close()
+                self._running.discard(turn)
+                self._count(turn)
+        finally:
+            self._places -= 1
+
+    def stop(self) -> None:
+        """End every turn with `ShuttingDownError` as its outcome; their clients still get to read it."""
+        for turn in self._running:
+            turn.end(ShuttingDownError("The daemon is stopping; ask again when it is back."))
+
+    def _count(self, turn: Turn) -> None:
+        if turn.outcome is None:
+            kind = "cancelled"
+        else:
+            kind = "finished" if isinstance(turn.outcome, TurnFinished) else "failed"
+        self._counts[kind] += 1
+        log.info("turn %s %s", turn.id or "?", kind)
