@@ -12,6 +12,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,14 +20,12 @@ import tomlkit
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
 from muleteer import paths
+from muleteer.engine.partial import HASH_CHUNK
 from muleteer.errors import ConfigError, ModelError
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
 MAGIC = b"GGUF"
 """What every GGUF file begins with."""
-
-HASH_CHUNK = 1024 * 1024
-"""Bytes read at once while hashing: large enough to be fast, small enough to show progress."""
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*\.gguf$")]
 ModelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
@@ -75,8 +74,9 @@ class PackageSource(_Strict):
 
 
 def _kind(source: object) -> str | None:
-    keys = source.keys() if isinstance(source, dict) else ()
-    return next((key for key in ("hub", "packages") if key in keys), None)
+    """Which source this is, from a table of the file or from a source that was made already."""
+    has = source.__contains__ if isinstance(source, dict) else partial(hasattr, source)
+    return next((key for key in ("hub", "packages") if has(key)), None)
 
 
 Source = Annotated[
