@@ -1,0 +1,40 @@
+"""What cannot fit is disabled by name; a planner that cannot fit is an error that names the longest lines."""
+
+import pytest
+
+from muleteer.config import Budgets
+from muleteer.errors import ConfigError
+from muleteer.harness.turn import Harness
+from tests.harness.conftest import House
+from tests.harness.scripted import ScriptedBrain
+
+
+async def test_everything_fits_the_defaults(house: House) -> None:
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets())
+    await harness.prepare()
+    assert harness.planner.handles == ("look-up", "clock", "keep", "ping")
+    assert not house.catalogue.disabled
+
+
+async def test_what_cannot_fit_is_disabled_alone_with_its_count(house: House) -> None:
+    skill = house.catalogue.skills["look-up"]
+    object.__setattr__(skill, "steps", "word " * 2000)
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets())
+    await harness.prepare()
+    assert harness.planner.handles == ("clock", "keep", "ping")
+    reason = house.catalogue.disabled["look-up"]
+    assert "@look-up needs 20" in reason
+    assert "budgets.follower_prompt" in reason
+
+
+async def test_a_skill_whose_last_tool_cannot_fit_goes_too(house: House) -> None:
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets(agent_prompt=616, message=600))
+    await harness.prepare()
+    assert "look-up" in house.catalogue.disabled
+    assert "clock" in house.catalogue.toolbox.disabled
+
+
+async def test_a_planner_that_cannot_fit_stops_the_start(house: House) -> None:
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=616, message=600))
+    with pytest.raises(ConfigError, match=r"menu needs \d+ tokens.*leaves 16.*@look-up"):
+        await harness.prepare()
