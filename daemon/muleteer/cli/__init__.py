@@ -1,0 +1,84 @@
+"""The command `muleteer`: which subcommands there are, how errors end the process.
+
+Each subcommand is imported when it is used, so that `--help` and `--version` are quick on a small board.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from muleteer import __version__
+from muleteer.cli import exits
+from muleteer.cli.render import safe
+from muleteer.errors import MuleteerError
+
+# Name: the module and attribute of the command, and the line that `muleteer --help` shows.
+COMMANDS = {
+    "serve": ("muleteer.cli.serve:serve", "Run the daemon until it is told to stop."),
+    "ask": ("muleteer.cli.ask:ask", "Ask once and print the answer."),
+    "chat": ("muleteer.cli.chat:chat", "Talk; the daemon sees what was said before."),
+    "status": ("muleteer.cli.status:status", "Show how the daemon and its engine are."),
+    "skills": ("muleteer.cli.status:skills", "List the skills the daemon has loaded."),
+    "tools": ("muleteer.cli.status:tools", "List the tools the daemon has loaded."),
+    "model": ("muleteer.cli.model:model", "List, fetch, verify and choose models."),
+    "config": ("muleteer.cli.config:config", "Show which settings are in force, and from where."),
+    "demo": ("muleteer.cli.demo:demo", "Start a daemon, ask it three questions, stop it."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, and ends every error with its exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{module}:{attribute} is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> NoReturn:
+        """Run a command and end the process (`SystemExit`) with one of `exits`."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # an answer may hold what this terminal cannot show
+        options["standalone_mode"] = False
+        try:
+            sys.exit(super().main(args, *rest, **options))
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort:
+            sys.exit(exits.INTERRUPTED)
+        except MuleteerError as error:
+            click.echo(f"Error: {safe(str(error))}", err=True)
+            sys.exit(exits.code_of(error))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=exits.TEXT,
+)
+@click.version_option(__version__, prog_name="muleteer")
+def main() -> None:
+    """A small language model in harness: a daemon, and the commands that talk to it.
+
+    \b
+    Example:
+      muleteer serve &
+      muleteer ask "What time is it in Istanbul?"
+    """

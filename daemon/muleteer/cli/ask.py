@@ -1,0 +1,108 @@
+"""`muleteer ask`: one message, one answer."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from muleteer.cli import exits
+from muleteer.cli.options import json_option, socket_option
+from muleteer.cli.render import print_ledger, safe
+from muleteer.errors import MuleteerError
+
+if TYPE_CHECKING:
+    from muleteer.cli.client import Daemon
+    from muleteer.harness.events import TurnFinished
+
+LARGEST_INPUT = 1 << 20  # bytes; far over every message budget (131072 tokens are about half of it)
+
+
+@click.command()
+@click.argument("message", nargs=-1, required=True)
+@click.option("--trace", is_flag=True, help="Print plan, calls and tokens by level to standard error.")
+@json_option
+@socket_option
+def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | None) -> None:
+    """Ask once and print the answer, on a terminal as it comes.
+
+    MESSAGE may be several words; `-` reads it from standard input. Put `--` before a message that begins
+    with a dash.
+
+    \b
+    Examples:
+      muleteer ask "What time is it in Istanbul?"
+      muleteer ask --json how much is 17 percent of 230
+      echo "Remember that the key is under the pot" | muleteer ask --trace -
+    """
+    text = _message(message)
+    try:
+        from muleteer.cli.client import Daemon, find_socket
+
+        with Daemon(find_socket(socket)) as daemon:
+            turn = run_turn(daemon, text, [], show=not as_json)
+    except MuleteerError as error:
+        if not as_json:
+            raise
+        _print_json(error.as_dict())
+        sys.exit(exits.code_of(error))
+    if as_json:
+        _print_json(turn.as_dict())
+    if trace:
+        print_ledger(turn)
+
+
+def run_turn(
+    daemon: Daemon, message: str, history: Sequence[Mapping[str, str]], *, show: bool
+) -> TurnFinished:
+    """Run one turn and, with `show`, print its answer: piece by piece on a terminal, else whole at the end.
+
+    Whatever ends it early (an error, Ctrl-C) closes the connection, which stops the turn in the daemon.
+    """
+    from muleteer.cli.client import finished
+
+    live = show and sys.stdout.isatty()
+    begun, data = False, dict[str, object]()
+    with closing(daemon.turn(message, history)) as events:
+        try:
+            for name, data in events:
+                if name == "text" and live:
+                    click.echo(safe(str(data.get("text", ""))), nl=False)
+                    begun = True
+        finally:
+            if begun:
+                click.echo()
+        turn = finished(data)
+    if show and not begun:
+        click.echo(safe(turn.answer) if live else turn.answer)
+    return turn
+
+
+def check(message: str) -> str:
+    """`message`, if it is text that can be sent. Raises `click.UsageError`."""
+    try:
+        message.encode()
+    except UnicodeEncodeError as error:
+        raise click.UsageError("The message is not valid UTF-8; check the terminal's encoding.") from error
+    if not message.strip():
+        raise click.UsageError("The message is empty; say what you want to know.")
+    return message
+
+
+def _message(words: tuple[str, ...]) -> str:
+    if words != ("-",):
+        return check(" ".join(words))
+    raw = sys.stdin.buffer.read(LARGEST_INPUT + 1)
+    if len(raw) > LARGEST_INPUT:
+        raise click.UsageError(f"The message is larger than {LARGEST_INPUT} bytes; ask about a part of it.")
+    return check(raw.decode("utf-8", "surrogateescape"))
+
+
+def _print_json(value: Mapping[str, object]) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    click.echo(safe(text) if sys.stdout.isatty() else text)

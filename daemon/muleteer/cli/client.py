@@ -1,0 +1,196 @@
+"""The daemon as a command sees it: which socket, one request, one turn's events.
+
+Knows HTTP over a Unix socket and the shapes of the API. Prints nothing and ends no process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+import httpx
+
+from muleteer import layers, paths
+from muleteer.cli.exits import ReportedError
+from muleteer.cli.sse import EventParser
+from muleteer.errors import MuleteerError, SocketError
+from muleteer.harness.events import CallUse, LevelUse, TurnFinished
+
+CONNECT_TIMEOUT = 5.0  # seconds; the kernel connects a local socket at once unless its backlog is full
+ANSWER_TIMEOUT = 10.0  # seconds for what needs no model
+# Seconds between two events of a turn: a full queue (8) of turns that each take their whole time (120 s),
+# and some more. Not endless, so that a script does not wait for a daemon that hangs.
+TURN_TIMEOUT = 1200.0
+LARGEST_ANSWER = 4 << 20  # bytes; the longest real one, a list of some hundred tools, is under 200 kB
+
+Record = TypeVar("Record", CallUse, LevelUse)
+
+
+def find_socket(given: Path | None) -> Path:
+    """The socket to talk to: as given, else MULETEER_SOCKET, the settings files, the usual places."""
+    if given:
+        return paths.expand(given)
+    if not os.environ.get(layers.variable_of("gateway.socket")):
+        for each in reversed(layers.read_files()):
+            if each.key == "gateway.socket" and isinstance(each.value, str) and each.value:
+                return paths.expand(each.value, Path(each.origin).parent)
+    return paths.client_socket()
+
+
+class Daemon:
+    """One connection's worth of requests. Use as a context manager."""
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        self._http = httpx.Client(
+            transport=httpx.HTTPTransport(uds=str(socket)),
+            base_url="http://muleteer",
+            timeout=httpx.Timeout(ANSWER_TIMEOUT, connect=CONNECT_TIMEOUT),
+            trust_env=False,
+        )
+
+    def __enter__(self) -> Daemon:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def get(self, path: str) -> dict[str, object]:
+        """One JSON object. Raises `SocketError` when no daemon answers, `ReportedError` when it refuses."""
+        with self._faults(), self._http.stream("GET", path) as response:
+            body = self._object(response)
+            if response.status_code != httpx.codes.OK:
+                raise self._refusal(body)
+            return body
+
+    def turn(
+        self, message: str, history: Sequence[Mapping[str, str]] = ()
+    ) -> Generator[tuple[str, dict[str, object]], None, None]:
+        """The events of one turn as (name, fields), up to `turn.finished`. Closing the iterator stops it.
+
+        Raises `SocketError` when no daemon answers, `ReportedError` when the turn fails or the connection
+        is lost.
+        """
+        request: dict[str, object] = {"message": message, "stream": True}
+        if history:
+            request["history"] = list(history)
+        timeout = httpx.Timeout(TURN_TIMEOUT, connect=CONNECT_TIMEOUT)
+        with (
+            self._faults(),
+            self._http.stream(
+                "POST", "/v1/turns", json=request, timeout=timeout, headers={"Accept": "text/event-stream"}
+            ) as response,
+        ):
+            if response.status_code != httpx.codes.OK:
+                raise self._refusal(self._object(response))
+            for name, data in self._events(response):
+                if name == "turn.failed":
+                    raise ReportedError(str(data.get("code", "internal")), str(data.get("message", "")))
+                yield name, data
+                if name == "turn.finished":
+                    return
+        raise ReportedError("connection_lost", self._lost())
+
+    def _events(self, response: httpx.Response) -> Iterator[tuple[str, dict[str, object]]]:
+        parser = EventParser()
+        try:
+            for chunk in response.iter_bytes():
+                for event in parser.feed(chunk):
+                    data = json.loads(event.data)
+                    if not isinstance(data, dict):
+                        raise SocketError(self._stranger("an event without an object"))
+                    yield event.name, data
+        except ValueError as error:  # bytes that are no text, text that is no JSON, an endless event
+            raise SocketError(self._stranger(str(error))) from error
+        except httpx.RemoteProtocolError as error:
+            raise ReportedError("connection_lost", self._lost()) from error
+
+    def _object(self, response: httpx.Response) -> dict[str, object]:
+        body = b""
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > LARGEST_ANSWER:
+                raise SocketError(self._stranger("an answer without an end"))
+        try:
+            value = json.loads(body)
+        except ValueError as error:
+            raise SocketError(self._stranger("an answer that is not JSON")) from error
+        if not isinstance(value, dict):
+            raise SocketError(self._stranger("an answer that is not an object"))
+        return value
+
+    def _refusal(self, body: Mapping[str, object]) -> MuleteerError:
+        error = body.get("error")
+        if not isinstance(error, dict):
+            return SocketError(self._stranger("a refusal without a reason"))
+        return ReportedError(str(error.get("code", "internal")), str(error.get("message", "")))
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """httpx's errors as sentences."""
+        try:
+            yield
+        except httpx.ConnectError as error:
+            raise SocketError(self._nobody(error)) from error
+        except httpx.TimeoutException as error:
+            raise SocketError(
+                f"The daemon on {self.socket} does not answer; it hangs or is overloaded. See its log, or "
+                "restart it."
+            ) from error
+        except httpx.RemoteProtocolError as error:
+            raise SocketError(self._stranger(str(error))) from error
+        except httpx.TransportError as error:
+            raise ReportedError("connection_lost", self._lost()) from error
+
+    def _nobody(self, error: httpx.ConnectError) -> str:
+        reason: BaseException | None = error
+        while reason and not isinstance(reason, OSError):
+            reason = reason.__cause__ or reason.__context__
+        if isinstance(reason, PermissionError):
+            return f"You may not connect to {self.socket}; join the group that owns it, or be its user."
+        if isinstance(reason, FileNotFoundError | ConnectionRefusedError | NotADirectoryError):
+            return f"No daemon answers on {self.socket}; start one with `{self._start()}`."
+        return f"Cannot connect to {self.socket}: {error}; choose another with --socket."
+
+    def _start(self) -> str:
+        usual = self.socket == paths.client_socket()
+        return "muleteer serve" if usual else f"muleteer serve --socket {self.socket}"
+
+    def _stranger(self, what: str) -> str:
+        return (
+            f"What answers on {self.socket} is not Muleteer's daemon ({what}); choose another with --socket."
+        )
+
+    def _lost(self) -> str:
+        return f"The daemon on {self.socket} closed the connection in the middle; see its log and ask again."
+
+
+def finished(data: Mapping[str, object]) -> TurnFinished:
+    """The event `turn.finished` from its fields; unknown ones are ignored. Raises `SocketError` when known
+    ones are missing."""
+    calls, levels, handles = data.get("calls"), data.get("levels"), data.get("handles")
+    try:
+        if not (isinstance(calls, list) and isinstance(levels, list) and isinstance(handles, list)):
+            raise TypeError("calls, levels and handles must be lists")
+        return TurnFinished(
+            turn=str(data["turn"]),
+            answer=str(data["answer"]),
+            handles=tuple(str(each) for each in handles),
+            calls=tuple(_record(CallUse, each) for each in calls),
+            levels=tuple(_record(LevelUse, each) for each in levels),
+            ms=float(str(data["ms"])),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise SocketError(f"The daemon sent a turn that this command cannot read: {error!r}.") from error
+
+
+def _record(kind: type[Record], data: Mapping[str, object]) -> Record:
+    return kind(**{each.name: data[each.name] for each in fields(kind)})  # type: ignore[arg-type]  # JSON

@@ -1,0 +1,76 @@
+"""`muleteer config`: which settings are in force, where each comes from, which files are read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from muleteer import layers, paths
+from muleteer.cli.options import config_option, json_option
+from muleteer.cli.render import safe
+
+
+@click.group()
+def config() -> None:
+    """Show which settings are in force, and from where.
+
+    \b
+    Example:
+      muleteer config show
+    """
+
+
+@config.command()
+@config_option
+@json_option
+def show(file: Path | None, as_json: bool) -> None:
+    """Print every setting as TOML, each with where it comes from and what it means.
+
+    The output is itself a settings file.
+
+    \b
+    Example:
+      MULETEER_ENGINE__CONTEXT=8192 muleteer config show
+    """
+    from muleteer.config import sources
+
+    found = sources(file)
+    if as_json:
+        rows = [
+            {"key": each.key, "value": each.value, "from": each.origin, "description": each.description}
+            for each in found
+        ]
+        click.echo(safe(json.dumps({"settings": rows}, ensure_ascii=False, indent=2, default=str)))
+        return
+    section = ""
+    for each in found:
+        table, _, name = each.key.rpartition(".")
+        if table != section:
+            click.echo(f"\n[{table}]")
+            section = table
+        click.echo(safe(f"# {each.description}\n{name} = {_toml(name, each.value)}  # from: {each.origin}"))
+
+
+@config.command()
+@config_option
+def path(file: Path | None) -> None:
+    """Print the settings files in reading order; later ones override.
+
+    \b
+    Example:
+      muleteer config path
+    """
+    named = file or os.environ.get(layers.CONFIG_VARIABLE)
+    for each in (paths.expand(named),) if named else paths.config_files():
+        click.echo(safe(f"{each}{'' if each.exists() else '  (not there)'}"))
+
+
+def _toml(name: str, value: object) -> str:
+    if name == "socket_mode" and isinstance(value, int):
+        return f"0o{value:o}"
+    if isinstance(value, int | float):
+        return str(value)
+    return json.dumps(str(value), ensure_ascii=False)  # TOML's basic strings escape as JSON's do

@@ -1,0 +1,152 @@
+"""`muleteer status`, `skills` and `tools`: what the daemon says about itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from muleteer.cli.options import json_option, socket_option
+from muleteer.cli.render import print_table, safe
+
+Fields = Mapping[str, object]
+
+
+@click.command()
+@json_option
+@socket_option
+def status(as_json: bool, socket: Path | None) -> None:
+    """Show how the daemon and its engine are.
+
+    \b
+    Example:
+      muleteer status
+    """
+    _show(socket, "/v1/status", as_json, lambda body: print_table(("", ""), _status_rows(body)))
+
+
+@click.command()
+@json_option
+@socket_option
+def skills(as_json: bool, socket: Path | None) -> None:
+    """List the skills the daemon has loaded, with the reason for each that is disabled.
+
+    \b
+    Example:
+      muleteer skills
+    """
+    _show(socket, "/v1/skills", as_json, lambda body: _print_list(body, "skills"))
+
+
+@click.command()
+@json_option
+@socket_option
+def tools(as_json: bool, socket: Path | None) -> None:
+    """List the tools the daemon has loaded, with the reason for each that is disabled.
+
+    \b
+    Example:
+      muleteer tools
+    """
+    _show(socket, "/v1/tools", as_json, lambda body: _print_list(body, "tools"))
+
+
+def _show(socket: Path | None, path: str, as_json: bool, print_body: Callable[[Fields], None]) -> None:
+    from muleteer.cli.client import Daemon, find_socket
+
+    with Daemon(find_socket(socket)) as daemon:
+        body = daemon.get(path)
+    if as_json:
+        click.echo(safe(json.dumps(body, ensure_ascii=False, indent=2)))
+    else:
+        print_body(body)
+
+
+def _print_list(body: Fields, name: str) -> None:
+    listed = body.get(name)
+    rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    print_table(("handle", "state", ""), [_list_row(each) for each in rows])
+
+
+def _list_row(each: Fields) -> tuple[str, str, str]:
+    """Handle, state, and what it is for; a disabled one says why instead."""
+    state = _text(each, "state")
+    about = _text(each, "reason") if state == "disabled" else _text(each, "description").partition("\n")[0]
+    return "@" + (_text(each, "handle") or _text(each, "name")).removeprefix("@"), state, about
+
+
+def _status_rows(body: Fields) -> Iterator[tuple[str, str]]:
+    engine, turns = _part(body, "engine"), _part(body, "turns")
+    model, totals = _part(engine, "properties"), _part(engine, "totals")
+    reason = _text(body, "reason") or _text(engine, "reason")
+    yield "state", _text(body, "state") + (f": {reason}" if reason else "")
+    yield (
+        "daemon",
+        f"{_text(body, 'version')}, process {_text(body, 'pid')}, up {_duration(_number(body, 'uptime_s'))}",
+    )
+    yield "socket", _text(body, "socket")
+    yield "turns", f"{_text(turns, 'finished')} finished, {_text(turns, 'failed')} failed"
+    yield "engine", _engine(engine)
+    if model:
+        yield "model", f"{_text(model, 'name')}, {_megabytes(_number(model, 'size'))}, {_text(model, 'path')}"
+        yield "context", _context(engine, model)
+        yield (
+            "build",
+            f"{_text(model, 'build')}; repacked buffers {'on' if model.get('extra_buffers') else 'off'}",
+        )
+    prompt = _number(totals, "prompt")
+    if prompt:
+        share = 100 * _number(totals, "reused") / prompt
+        yield (
+            "tokens",
+            f"{_text(totals, 'reused')} reused ({share:.0f} %), {_text(totals, 'decoded')} decoded, "
+            f"{_text(totals, 'generated')} generated",
+        )
+
+
+def _engine(engine: Fields) -> str:
+    pid = engine.get("pid")
+    process = f", process {pid}{_memory(pid)}" if isinstance(pid, int) else ""
+    counts = f"{_text(engine, 'restarts')} restarts, {_text(engine, 'queued')} waiting"
+    return f"{_text(engine, 'state')}{process}, {counts}"
+
+
+def _context(engine: Fields, model: Fields) -> str:
+    kept = f"{_text(engine, 'resident_tokens')} of {_text(model, 'context')} tokens resident"
+    return f"{kept}, cache {_megabytes(_number(model, 'kv_bytes'))}, {_text(model, 'threads')} threads"
+
+
+def _memory(pid: int) -> str:
+    """The process's resident memory, as the kernel tells anyone on this machine."""
+    import psutil
+
+    try:
+        return f" with {_megabytes(psutil.Process(pid).memory_info().rss)}"
+    except psutil.Error:  # it ended meanwhile, or lives in another process namespace
+        return ""
+
+
+def _part(fields: Fields, name: str) -> Fields:
+    part = fields.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _text(fields: Fields, name: str) -> str:
+    value = fields.get(name)
+    return "" if value is None else str(value)
+
+
+def _number(fields: Fields, name: str) -> float:
+    value = fields.get(name)
+    return value if isinstance(value, int | float) else 0
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:.0f} MB"
+
+
+def _duration(seconds: float) -> str:
+    hours, rest = divmod(int(seconds), 3600)
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}"
