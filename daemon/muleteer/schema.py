@@ -1,0 +1,204 @@
+"""From a function's docstring and annotated signature to the JSON schema of its arguments, and back from
+arguments to a call.
+
+Knows pydantic and what the decoder can constrain; knows nothing of folders, menus or calls. The schema is
+written for a small model: compact, no titles, closed objects.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llguidance import LLMatcher
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+
+from muleteer.errors import SkillError
+from muleteer.tool import Result, Services, ToolFunction
+
+Json = dict[str, Any]
+
+PARAMETER_LINE = re.compile(r"([a-z_][a-z0-9_]*): +(\S.*)")
+# What both pydantic writes and llguidance constrains. Anything else would be decoded unchecked.
+KEYWORDS = frozenset(
+    ("type", "properties", "required", "additionalProperties", "description", "default", "enum", "const")
+    + ("items", "prefixItems", "anyOf", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum")
+    + ("exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a tool's arguments look like. `summary` is the docstring's first paragraph on one line,
+    `services` the parameters that the daemon fills in itself."""
+
+    summary: str
+    parameters: Json
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+    services: tuple[str, ...]
+    model: type[BaseModel]
+
+    def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
+        """Validated and converted keyword arguments; a null for an optional parameter means that it was left
+        out. Raises `ValueError` with one sentence that names the parameter."""
+        kept = {
+            name: value for name, value in given.items() if value is not None or name not in self.optional
+        }
+        try:
+            values = self.model.model_validate(kept)
+        except ValidationError as error:
+            raise ValueError(self._explain(error)) from error
+        return {field.removesuffix("_"): getattr(values, field) for field in values.model_fields_set}
+
+    def _explain(self, error: ValidationError) -> str:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = ", ".join((*self.required, *self.optional)) or "none"
+            return f"there is no parameter '{place}'; the parameters are: {known}"
+        if first["type"] == "missing":
+            return f"'{place}' is missing"
+        return f"'{place}': {first['msg'][:1].lower()}{first['msg'][1:]}"
+
+
+def read_form(function: ToolFunction) -> Form:
+    """Compare docstring and signature, and make the schema. Raises `SkillError` saying what to change."""
+    name = function.__name__
+    summary, described = read_docstring(inspect.getdoc(function) or "")
+    if not summary:
+        raise SkillError("it has no docstring; the first paragraph tells the model what it does.")
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError, SyntaxError, AttributeError) as error:
+        raise SkillError(f"an annotation cannot be read: {error}.") from error
+    if hints.get("return") is not Result:
+        raise SkillError("its return annotation must be Result.")
+    fields: dict[str, Any] = {}
+    services: list[str] = []
+    required: list[str] = []
+    optional: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        key = parameter.name
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise SkillError(
+                f"parameter '{key}' cannot be given by name; *args, **kwargs and '/' do not work."
+            )
+        if key not in hints:
+            raise SkillError(f"parameter '{key}' has no annotation.")
+        if hints[key] is Services:
+            services.append(key)
+            continue
+        if key not in described:
+            raise SkillError(f"parameter '{key}' is not described; add a line '{key}: ...' to the docstring.")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        (required if default is ... else optional).append(key)
+        # The underscore keeps a parameter called `json` or `copy` from hiding a method of the model.
+        fields[f"{key}_"] = (hints[key], Field(default, alias=key, description=described[key]))
+    if extra := sorted(described.keys() - {*required, *optional}):
+        raise SkillError(f"the docstring describes '{extra[0]}', which is not a parameter.")
+    model, parameters = _schema(name, fields, frozenset(optional))
+    vet(parameters)
+    return Form(summary, parameters, tuple(required), tuple(optional), tuple(services), model)
+
+
+def read_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The first paragraph on one line, and the `name: text` lines after it. Indented lines continue one."""
+    head, _, rest = text.strip().partition("\n\n")
+    described: dict[str, str] = {}
+    current = ""
+    for line in rest.splitlines():
+        if match := PARAMETER_LINE.fullmatch(line.rstrip()):
+            current = match[1]
+            described[current] = match[2]
+        elif current and line.startswith(" ") and line.strip():
+            described[current] += " " + line.strip()
+        else:
+            current = ""
+    return " ".join(head.split()), described
+
+
+def vet(schema: Json) -> None:
+    """Refuse what the decoder cannot hold the model to. Raises `SkillError` with JSON pointer and keyword."""
+    for pointer, node in _nodes(schema, ""):
+        if unknown := sorted(node.keys() - KEYWORDS):
+            raise SkillError(f"its schema uses the unsupported keyword '{unknown[0]}' at {pointer or '/'}.")
+        if node.get("type") == "object" and node.get("additionalProperties") is not False:
+            raise SkillError(
+                f"its schema has an open object at {pointer or '/'}; use a pydantic model instead."
+            )
+        if reason := _reject(node):
+            raise SkillError(f"its schema cannot be decoded at {pointer or '/'}: {reason}")
+    if reason := _reject(schema):
+        raise SkillError(f"its schema cannot be decoded: {reason}")
+
+
+def _reject(schema: Json) -> str:
+    """llguidance's reason for refusing a schema, on one line; empty when it takes it."""
+    reason = LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(json.dumps(schema)))
+    return " ".join(str(reason).split())
+
+
+def _schema(name: str, fields: dict[str, Any], optional: frozenset[str]) -> tuple[type[BaseModel], Json]:
+    config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, protected_namespaces=())
+    try:
+        model: type[BaseModel] = create_model(name, __config__=config, **fields)
+        raw = model.model_json_schema()
+    except Exception as error:  # pydantic raises many kinds for annotations it cannot use
+        raise SkillError(f"its annotations make no JSON schema: {' '.join(str(error).split())}") from error
+    compact = _compact(raw, raw.pop("$defs", {}), ())
+    compact.setdefault("properties", {})
+    for key in optional:
+        _without_null(compact["properties"][key])
+    return model, compact
+
+
+def _compact(node: Json, definitions: Json, within: tuple[str, ...]) -> Json:
+    """One schema node with references put in place and everything a model does not need left out."""
+    if reference := node.get("$ref"):
+        target = str(reference).removeprefix("#/$defs/")
+        if target in within:
+            raise SkillError(f"its type {target} contains itself; a schema must be finite.")
+        inner = _compact(definitions[target], definitions, (*within, target))
+        return inner | {key: value for key, value in node.items() if key not in ("$ref", "title", "default")}
+    result: Json = {}
+    for key, value in node.items():
+        if key == "title" or (key == "default" and value in (None, "", [], {})):
+            continue
+        if key == "properties":
+            result[key] = {name: _compact(child, definitions, within) for name, child in value.items()}
+        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+            result[key] = _compact(value, definitions, within)
+        elif key in ("anyOf", "prefixItems"):
+            result[key] = [_compact(child, definitions, within) for child in value]
+        else:
+            result[key] = value
+    if node.get("type") == "object":
+        result.setdefault("additionalProperties", False)
+    return result
+
+
+def _without_null(node: Json) -> None:
+    """An optional parameter can be left out, so the model need not be offered null as well."""
+    kinds = [child for child in node.get("anyOf", ()) if child != {"type": "null"}]
+    if len(kinds) == 1:
+        del node["anyOf"]
+        node.update(kinds[0] | node)
+
+
+def _nodes(node: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """Every schema inside a schema with its JSON pointer, innermost first."""
+    for name, child in node.get("properties", {}).items():
+        yield from _nodes(child, f"{pointer}/properties/{name}")
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            yield from _nodes(node[key], f"{pointer}/{key}")
+    for key in ("anyOf", "prefixItems"):
+        for number, child in enumerate(node.get(key, ())):
+            yield from _nodes(child, f"{pointer}/{key}/{number}")
+    yield pointer, node

@@ -1,0 +1,1 @@
+"""What outlives the daemon: one SQLite file, in WAL mode, written before anything is acknowledged."""

@@ -1,0 +1,122 @@
+"""One SQLite file, used from one thread of its own.
+
+Knows migrations, durability and how SQLite fails; knows nothing of what the tables mean. A file that cannot
+be used is left exactly as it is, and opening it is tried again at the next use: a full or missing disk may
+come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+Migration = Sequence[str]
+
+BUSY_TIMEOUT = 5.0  # seconds to wait for another process's transaction; longer than any of ours takes
+
+
+class StoreError(OSError):
+    """The file cannot be opened, read or written. `str(error)` is the sentence for people."""
+
+
+class Database:
+    """`migrations[n]` are the SQL statements that lead from schema version n to n + 1."""
+
+    def __init__(self, path: Path, migrations: Sequence[Migration]) -> None:
+        self._path = path
+        self._migrations = migrations
+        self._connection: sqlite3.Connection | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    async def open(self) -> None:
+        """Open the file now, and bring its schema up to date. Raises `StoreError`."""
+        await self.run(lambda _: None)
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do `work` in one transaction; when this returns, it is on disk. Raises `StoreError`, and then
+        nothing of it happened. Cancelling stops the waiting, not the work."""
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+
+    async def close(self) -> None:
+        """Finish what was begun and close the file. May be called twice; the next `run` opens it again."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            await asyncio.get_running_loop().run_in_executor(thread, self._disconnect)
+            thread.shutdown(wait=True)
+
+    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            if self._connection is None:
+                self._connection = self._connect()
+            connection = self._connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                result = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # SQLite has already rolled back after some errors
+                    connection.execute("ROLLBACK")
+                raise
+        except (sqlite3.Error, OSError) as error:
+            self._disconnect()
+            raise error if isinstance(error, StoreError) else StoreError(self._explain(error)) from error
+        return result
+
+    def _connect(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        connection = sqlite3.connect(
+            self._path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        newest = len(self._migrations)
+        if version > newest:
+            raise StoreError(
+                f"{self._path} was written by a newer Muleteer (schema {version}, this one knows {newest}); "
+                "update Muleteer or move the file away."
+            )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")  # an acknowledged note survives a power cut
+        if version == newest:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        version = int(
+            connection.execute("PRAGMA user_version").fetchone()[0]
+        )  # another process may have been first
+        for statements in self._migrations[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {max(version, newest)}")
+        connection.execute("COMMIT")
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _explain(self, error: sqlite3.Error | OSError) -> str:
+        code = getattr(error, "sqlite_errorcode", None)
+        primary = None if code is None else code & 0xFF  # extended codes keep the plain one in the low byte
+        if primary == sqlite3.SQLITE_FULL:
+            return f"the disk of {self._path} is full; free some space."
+        if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return f"{self._path} is damaged ({error}); it was left as it is. Restore it or move it away."
+        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return f"another program keeps {self._path} locked."
+        if isinstance(error, OSError):
+            return f"{self._path} cannot be used: {error.strerror or error}."
+        return f"{self._path} cannot be used: {error}."

@@ -1,0 +1,103 @@
+"""The user's notes: kept for good once acknowledged, found again by words that are nearly right.
+
+Knows tables and ranking. What a user writes never becomes query syntax: only words that stand in the
+notebook's own index are searched for.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections import defaultdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from muleteer.store.database import Database, StoreError
+from muleteer.store.matching import keywords, meanings
+from muleteer.tool import Note
+
+log = logging.getLogger(__name__)
+
+MIGRATIONS = (
+    (
+        """CREATE TABLE notes (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL, written TEXT NOT NULL)""",
+        """CREATE VIRTUAL TABLE note_index USING fts5(
+            text, content='notes', content_rowid='id', tokenize='unicode61 remove_diacritics 2')""",
+        "CREATE VIRTUAL TABLE note_words USING fts5vocab('note_index', 'row')",
+        """CREATE TRIGGER note_added AFTER INSERT ON notes BEGIN
+            INSERT INTO note_index(rowid, text) VALUES (new.id, new.text);
+        END""",
+        """CREATE TRIGGER note_removed AFTER DELETE ON notes BEGIN
+            INSERT INTO note_index(note_index, rowid, text) VALUES ('delete', old.id, old.text);
+        END""",
+    ),
+)
+
+
+class SqliteNotebook:
+    """Implements `tool.Notebook`."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, MIGRATIONS)
+
+    async def open(self) -> None:
+        """Open the file. When that fails the reason is logged and the daemon goes on: `add` and `search` try
+        again, and raise `StoreError` as long as it fails."""
+        try:
+            await self._database.open()
+        except StoreError as error:
+            log.error("The notebook is not available: %s", error)
+
+    async def close(self) -> None:
+        await self._database.close()
+
+    async def add(self, text: str) -> Note:
+        """Keep a note; when this returns it is on disk. Raises `StoreError`, and then it is not."""
+        when = datetime.now(UTC)
+
+        def insert(connection: sqlite3.Connection) -> None:
+            connection.execute("INSERT INTO notes (text, written) VALUES (?, ?)", (text, when.isoformat()))
+
+        await self._database.run(insert)
+        return Note(text, when.astimezone())
+
+    async def search(self, query: str, limit: int = 8) -> list[Note]:
+        """Notes that hold the most words of the query, best first (bm25); the newest for a query without any.
+        Raises `StoreError`."""
+        words = keywords(query)
+
+        def select(connection: sqlite3.Connection) -> list[Note]:
+            numbers = _ranked(connection, words) if words else _newest(connection, limit)
+            return [_read(connection, number) for number in numbers[:limit]]
+
+        return await self._database.run(select)
+
+
+def _newest(connection: sqlite3.Connection, limit: int) -> list[int]:
+    rows = connection.execute("SELECT id FROM notes ORDER BY id DESC LIMIT ?", (limit,))
+    return [row[0] for row in rows]
+
+
+def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> list[int]:
+    """Numbers of the notes that match as many of the words as any note does, and at least a third of them."""
+    vocabulary = [row[0] for row in connection.execute("SELECT term FROM note_words")]
+    scores: dict[int, list[float]] = defaultdict(list)
+    for word in words:
+        if terms := meanings(word, vocabulary):
+            phrase = " OR ".join(f'"{term}"' for term in terms)
+            rows = connection.execute(
+                "SELECT rowid, bm25(note_index) FROM note_index WHERE text MATCH ?", (phrase,)
+            )
+            for number, score in rows:
+                scores[number].append(score)
+    most = max(map(len, scores.values()), default=0)
+    if 3 * most < len(words):
+        return []
+    best = [number for number, found in scores.items() if len(found) == most]
+    return sorted(best, key=lambda number: (sum(scores[number]), -number))  # bm25 is lower for better
+
+
+def _read(connection: sqlite3.Connection, number: int) -> Note:
+    text, written = connection.execute("SELECT text, written FROM notes WHERE id = ?", (number,)).fetchone()
+    return Note(text, datetime.fromisoformat(written).astimezone())

@@ -1,0 +1,143 @@
+"""What this device reports about itself."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import psutil
+
+from muleteer.tool import Data, Result, tool
+
+Part = Literal["all", "memory", "disk", "cpu", "temperature", "battery", "uptime", "network"]
+Finding = tuple[str, Mapping[str, object]]  # a sentence, and the raw values it was made from
+
+SAMPLE = 0.3  # seconds over which CPU load is measured; shorter is noise, longer is a wait
+
+
+@tool(
+    effect="read",
+    craft="Choose the one part that was asked for; 'all' only for a general question.",
+    examples=(
+        "how much free memory does this device have",
+        "is your CPU getting hot",
+        "how full is the SD card",
+        "wie lange läufst du schon",
+        "are you connected to the network",
+    ),
+)
+def device_info(part: Part = "all") -> Result:
+    """Tell this device's memory, disk, CPU, temperature, battery, uptime or network. Use it for
+    questions about the device itself.
+
+    part: which part to look at
+    """
+    return report(PARTS if part == "all" else {part: PARTS[part]})
+
+
+def report(parts: dict[str, Callable[[], Finding | None]]) -> Result:
+    """One result from the parts; a part that this board does not have is named as such."""
+    sentences: list[str] = []
+    values: dict[str, object] = {}
+    missing: list[str] = []
+    for name, look in parts.items():
+        try:
+            finding = look()
+        except (OSError, psutil.Error):  # a file of /proc or /sys that this board or sandbox does not show
+            finding = None
+        if finding is None:
+            missing.append(name)
+        else:
+            sentences.append(finding[0])
+            values[name] = finding[1]
+    if missing:
+        sentences.append(f"This device reports no {' and no '.join(missing)}.")
+    text = " ".join(sentences)
+    return Result.ok(text, Data(values)) if values else Result.empty(text)
+
+
+def memory() -> Finding:
+    now = psutil.virtual_memory()
+    values = {"total": now.total, "available": now.available, "percent": now.percent}
+    return (
+        f"Memory: {_size(now.available)} of {_size(now.total)} are free ({now.percent:.0f} % used).",
+        values,
+    )
+
+
+def disk() -> Finding:
+    now = psutil.disk_usage("/")
+    values = {"total": now.total, "free": now.free, "percent": now.percent}
+    return f"Disk: {_size(now.free)} of {_size(now.total)} are free ({now.percent:.0f} % used).", values
+
+
+def cpu() -> Finding:
+    percent, cores = psutil.cpu_percent(interval=SAMPLE), psutil.cpu_count() or 1
+    load = psutil.getloadavg()[0]
+    values = {"percent": percent, "cores": cores, "load": load}
+    return f"CPU: {percent:.0f} % busy on {cores} {'core' if cores == 1 else 'cores'}.", values
+
+
+def temperature() -> Finding | None:
+    sensors = psutil.sensors_temperatures() if hasattr(psutil, "sensors_temperatures") else {}
+    readings = {
+        f"{chip} {entry.label}".strip(): entry.current
+        for chip, entries in sensors.items()
+        for entry in entries
+        if entry.current is not None
+    }
+    if not readings:
+        return None
+    hottest = max(readings, key=readings.__getitem__)
+    return f"Temperature: {readings[hottest]:.0f} °C ({hottest}).", {"celsius": readings}
+
+
+def battery() -> Finding | None:
+    now = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    if now is None:
+        return None
+    state = "on mains power" if now.power_plugged else "on battery power"
+    return f"Battery: {now.percent:.0f} %, {state}.", {"percent": now.percent, "plugged": now.power_plugged}
+
+
+def uptime() -> Finding:
+    seconds = int(time.time() - psutil.boot_time())
+    days, hours, minutes = seconds // 86_400, seconds // 3_600 % 24, seconds // 60 % 60
+    parts = [f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in ((days, "day"), (hours, "hour")) if n]
+    parts.append(f"{minutes} minute{'' if minutes == 1 else 's'}")
+    return f"Uptime: running for {' '.join(parts)}.", {"seconds": seconds}
+
+
+def network() -> Finding:
+    up = {name for name, state in psutil.net_if_stats().items() if state.isup and name != "lo"}
+    addresses = {
+        name: [entry.address for entry in entries if entry.family == socket.AF_INET]
+        for name, entries in sorted(psutil.net_if_addrs().items())
+        if name in up
+    }
+    links = [f"{name} ({', '.join(found)})" for name, found in addresses.items() if found]
+    if not links:
+        return "Network: not connected.", {"interfaces": {}}
+    return f"Network: connected through {' and '.join(links)}.", {"interfaces": addresses}
+
+
+PARTS: dict[str, Callable[[], Finding | None]] = {
+    "memory": memory,
+    "disk": disk,
+    "cpu": cpu,
+    "temperature": temperature,
+    "battery": battery,
+    "uptime": uptime,
+    "network": network,
+}
+
+
+def _size(number: int) -> str:
+    """Bytes in the unit that gives one to three digits before the point."""
+    value, units = float(number), ["bytes", "kB", "MB", "GB", "TB"]
+    while value >= 1000 and len(units) > 1:
+        value /= 1000
+        units.pop(0)
+    return f"{value:.1f} {units[0]}" if value < 10 else f"{value:.0f} {units[0]}"

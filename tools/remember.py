@@ -1,0 +1,37 @@
+"""Keep a note for the user."""
+
+from __future__ import annotations
+
+from muleteer.tool import Result, Services, tool
+
+NOTE_LIMIT = 1_000  # characters; a longer note alone would fill the prompt that is answered from
+
+
+@tool(
+    effect="write",
+    craft="Copy the fact in the user's own words and language, complete with names and numbers. "
+    "Leave out only phrases such as 'remember that'.",
+    examples=(
+        "remember that the car is on level 3",
+        "note: Mia's shoe size is 34",
+        "keep in mind that I am allergic to nuts",
+        "merk dir, dass der Müll dienstags kommt",
+    ),
+)
+async def remember(note: str, home: Services) -> Result:
+    """Write down a fact or list that the user wants kept. Use it when told to remember, note or save.
+
+    note: the fact to keep, in the user's words
+    """
+    text = " ".join(note.split())
+    if not text:
+        return Result.error("There is nothing to note; say what to remember.")
+    if len(text) > NOTE_LIMIT:
+        return Result.error(
+            f"The note has {len(text):,} characters; at most {NOTE_LIMIT:,} fit. Make it shorter."
+        )
+    try:
+        kept = await home.notebook.add(text)
+    except OSError as error:
+        return Result.unavailable(f"I could not write it down: {error}")
+    return Result.ok(f'Noted: "{kept.text}"')
