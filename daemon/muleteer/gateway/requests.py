@@ -70,7 +70,9 @@ def parse_turn(body: bytes) -> TurnRequest:
     try:
         turn = TurnRequest.model_validate_json(text)
     except ValidationError as error:
-        raise RequestError(_sentence(error.errors(include_url=False)[0])) from None
+        found = error.errors(include_url=False)
+        unknown = [each for each in found if each["type"] == "extra_forbidden"]  # likelier the cause
+        raise RequestError(_sentence((unknown or found)[0])) from None
     _check_texts(turn)
     return turn
 

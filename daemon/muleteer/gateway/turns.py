@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Protocol
 
@@ -29,11 +29,13 @@ class Runs(Protocol):
 
 
 class Turn:
-    """One turn in its own task, so that a slow reader does not hold the engine."""
+    """One turn in its own task, so that a slow reader does not hold the engine. `ended` is called once, as
+    soon as there is an outcome or nobody wants one."""
 
-    def __init__(self, events: AsyncGenerator[Event, None]) -> None:
+    def __init__(self, events: AsyncGenerator[Event, None], ended: Callable[[Turn], None]) -> None:
         self.id = ""
         self.outcome: Outcome | None = None
+        self._ended = ended
         self._levels: list[LevelUse] = []
         self._events: asyncio.Queue[Event] = asyncio.Queue()  # bounded by the turn's token budget
         self._task = asyncio.create_task(self._run(events))
@@ -56,7 +58,11 @@ class Turn:
     async def close(self) -> None:
         """Stop working; returns when the harness has let go of the engine."""
         self._task.cancel("nobody waits for this turn")
-        await asyncio.wait({self._task})
+        try:
+            await asyncio.wait({self._task})
+        finally:
+            if self.outcome is None:
+                self._ended(self)
 
     async def _run(self, events: AsyncGenerator[Event, None]) -> None:
         try:
@@ -79,6 +85,7 @@ class Turn:
             self._levels.append(event.level)
         elif isinstance(event, Outcome):
             self.outcome = event
+            self._ended(self)
         self._events.put_nowait(event)
 
     def _failure(self, error: MuleteerError) -> TurnFailed:
@@ -93,7 +100,7 @@ class Turns:
         self._health = health
         self._limit = limit
         self._loading_wait = loading_wait
-        self._places = 0
+        self._waiting = 0
         self._running: set[Turn] = set()
         self._counts = {"finished": 0, "failed": 0, "cancelled": 0}
 
@@ -108,28 +115,27 @@ class Turns:
         Waits a bounded time for a model that is still loading. Raises `EngineBusyError` when all places
         are taken, and what `Health.serving` raises.
         """
-        if self._places >= self._limit:
+        if self._waiting + len(self._running) >= self._limit:
             raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
-        self._places += 1
+        self._waiting += 1
         try:
             await self._health.serving(self._loading_wait)
-            turn = Turn(self._harness.run(message, history))
-            self._running.add(turn)
-            try:
-                yield turn
-            finally:
-                await turn.close()
-                self._running.discard(turn)
-                self._count(turn)
         finally:
-            self._places -= 1
+            self._waiting -= 1
+        turn = Turn(self._harness.run(message, history), self._count)
+        self._running.add(turn)
+        try:
+            yield turn
+        finally:
+            await turn.close()
 
     def stop(self) -> None:
         """End every turn with `ShuttingDownError` as its outcome; their clients still get to read it."""
-        for turn in self._running:
+        for turn in tuple(self._running):
             turn.end(ShuttingDownError("The daemon is stopping; ask again when it is back."))
 
     def _count(self, turn: Turn) -> None:
+        self._running.discard(turn)
         if turn.outcome is None:
             kind = "cancelled"
         else:

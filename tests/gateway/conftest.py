@@ -1,0 +1,111 @@
+"""A gateway on a real Unix socket, on the event loop that the daemon uses."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import uvloop
+
+from muleteer.gateway.app import Gateway, build_app
+from muleteer.gateway.health import Health
+from muleteer.gateway.server import HttpServer
+from muleteer.gateway.sockets import listen_unix
+from muleteer.gateway.turns import Turns
+from muleteer.skills import Catalogue, load_catalogue
+from muleteer.tool import Note, Services
+from muleteer.toolbox import Toolbox
+from tests.gateway.scripted import ScriptedHarness, StubEngine
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"uvloop": uvloop.new_event_loop}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Short, whatever the test is called: a socket's path must be."""
+    with tempfile.TemporaryDirectory(prefix="mule") as name:
+        yield Path(name)
+
+
+@dataclass
+class Served:
+    """A running gateway and everything behind it."""
+
+    path: Path
+    harness: ScriptedHarness
+    engine: StubEngine
+    health: Health
+    turns: Turns
+    server: HttpServer
+    client: httpx.AsyncClient
+
+
+LIMIT = 2
+KEEP_ALIVE = 0.01  # seconds
+LOADING_WAIT = 0.05  # seconds
+
+
+@pytest.fixture
+async def served(folder: Path, catalogue: Catalogue) -> AsyncIterator[Served]:
+    harness, engine = ScriptedHarness(), StubEngine()
+    health = Health(engine)
+    health.enter("ready")
+    turns = Turns(harness, health, LIMIT, LOADING_WAIT)
+    listener = listen_unix(folder / "s")
+    server = HttpServer(
+        build_app(Gateway(turns, health, engine, catalogue, "standard", listener.path, KEEP_ALIVE))
+    )
+    await server.start(listener.socket)
+    transport = httpx.AsyncHTTPTransport(uds=str(listener.path))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield Served(listener.path, harness, engine, health, turns, server, client)
+    turns.stop()
+    await server.stop(5.0)
+    listener.close()
+
+
+class NoNotebook:
+    async def add(self, text: str) -> Note:
+        raise OSError("no notebook here")
+
+    async def search(self, query: str, limit: int = 8) -> list[Note]:
+        return []
+
+
+CLOCK = '''
+from muleteer.tool import Result, tool
+
+
+@tool(effect="read")
+async def clock() -> Result:
+    """Tell the time."""
+    return Result.ok("It is noon.")
+'''
+SKILL = """---
+name: {name}
+description: About {name}.
+metadata:
+  examples: [when is it]
+---
+Ask @{mention}.
+"""
+
+
+@pytest.fixture
+def catalogue(folder: Path) -> Catalogue:
+    """One tool, one skill that uses it, and one of each that is disabled."""
+    tools, skills = folder / "tools", folder / "skills"
+    tools.mkdir(mode=0o755)
+    (tools / "clock.py").write_text(CLOCK)
+    (tools / "broken.py").write_text("import nothing_of_that_name\n")
+    for name, mention in {"hours": "clock", "lost": "nowhere"}.items():
+        (skills / name).mkdir(parents=True)
+        (skills / name / "SKILL.md").write_text(SKILL.format(name=name, mention=mention))
+    return load_catalogue([skills], Toolbox.load([tools], Services(NoNotebook())))

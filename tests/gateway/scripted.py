@@ -1,0 +1,108 @@
+"""A harness that says what the test wrote, an engine that is in the state the test says, and raw clients."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from muleteer.engine.protocol import EngineStatus, Message, Use
+from muleteer.harness.events import Event, LevelFinished, LevelUse, TextDelta, TurnFinished, TurnStarted
+
+DEADLINE = 10.0  # seconds; nothing here takes one, and a busy machine is forgiven
+
+STARTED = TurnStarted("t1")
+LEVEL = LevelFinished(LevelUse.of("plan", Use(10, 4, 6, 1, 1, 12.0)))
+TEXT = TextDelta("It is\nnoon — “12:00”.")
+FINISHED = TurnFinished("t1", TEXT.text, ("current-time",), (), (LEVEL.level,), 12.0)
+
+Script = Sequence[Event | Exception | asyncio.Event]
+
+
+class ScriptedHarness:
+    """Each turn plays `script`: events are yielded, exceptions raised, and an `asyncio.Event` waited for."""
+
+    def __init__(self) -> None:
+        self.script: Script = (STARTED, LEVEL, TEXT, FINISHED)
+        self.asked: list[tuple[str, tuple[Message, ...]]] = []
+        self.waiting = asyncio.Event()
+        self.freed = asyncio.Event()
+
+    async def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
+        self.asked.append((message, tuple(history)))
+        try:
+            for line in self.script:
+                if isinstance(line, asyncio.Event):
+                    self.waiting.set()
+                    await line.wait()
+                elif isinstance(line, Exception):
+                    raise line
+                else:
+                    yield line
+        finally:
+            self.freed.set()
+
+
+class StubEngine:
+    def __init__(self) -> None:
+        self.now = EngineStatus("ready")
+
+    def status(self) -> EngineStatus:
+        return self.now
+
+
+class RawClient:
+    """A connection on which the test writes every byte itself."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    @property
+    def socket(self) -> socket.socket:
+        found = self.writer.get_extra_info("socket")
+        assert found is not None
+        return found  # type: ignore[no-any-return]  # asyncio's TransportSocket stands in for it
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def until(self, mark: bytes) -> bytes:
+        async with asyncio.timeout(DEADLINE):
+            return await self.reader.readuntil(mark)
+
+    async def rest(self) -> bytes:
+        async with asyncio.timeout(DEADLINE):
+            return await self.reader.read()
+
+    async def reply(self) -> tuple[int, dict[str, str], object]:
+        """Status, headers and JSON of a reply with a Content-Length."""
+        head = (await self.until(b"\r\n\r\n")).decode().split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+        async with asyncio.timeout(DEADLINE):
+            body = await self.reader.readexactly(int(headers["content-length"]))
+        return int(head[0].split()[1]), headers, json.loads(body)
+
+
+@asynccontextmanager
+async def connect(path: Path) -> AsyncIterator[RawClient]:
+    reader, writer = await asyncio.open_unix_connection(str(path))
+    try:
+        yield RawClient(reader, writer)
+    finally:
+        writer.close()
+
+
+def post(body: bytes | str, *headers: str) -> bytes:
+    """The bytes of a `POST /v1/turns`."""
+    body = body if isinstance(body, bytes) else body.encode()
+    head = ["POST /v1/turns HTTP/1.1", "Host: localhost", "Content-Type: application/json", *headers]
+    return "\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode() + body
+
+
+async def within(event: asyncio.Event) -> None:
+    async with asyncio.timeout(DEADLINE):
+        await event.wait()

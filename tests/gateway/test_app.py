@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from typing import Any
+
+import httpx
+import pytest
+
+import muleteer
+from muleteer.engine.protocol import EngineStatus, Message, Properties
+from muleteer.errors import EngineBusyError, EngineDiedError
+from muleteer.gateway.requests import LONGEST_BODY
+from muleteer.harness.events import TurnFailed
+from tests.gateway.conftest import LIMIT, Served
+from tests.gateway.scripted import FINISHED, LEVEL, STARTED, TEXT, connect, post, within
+
+
+def events(text: str) -> list[tuple[str, Any]]:
+    """A stream without its comments."""
+    blocks = [block.split("\n") for block in text.split("\n\n") if block and not block.startswith(":")]
+    return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in blocks]
+
+
+async def ask(served: Served, **body: object) -> httpx.Response:
+    return await served.client.post("/v1/turns", json={"message": "What time is it?", **body})
+
+
+def wire(*fields: object) -> Any:
+    return json.loads(json.dumps(fields))
+
+
+async def test_stream_is_every_event_in_order(served: Served) -> None:
+    reply = await ask(served)
+    assert reply.status_code == 200
+    assert reply.headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert "no-cache" in reply.headers["cache-control"]
+    sent = [(event.name, wire(event.as_dict())[0]) for event in (STARTED, LEVEL, TEXT, FINISHED)]
+    assert events(reply.text) == sent
+    assert served.turns.counts() == {"running": 0, "finished": 1, "failed": 0, "cancelled": 0}
+
+
+async def test_object_is_the_finished_turn(served: Served) -> None:
+    for reply in (
+        await ask(served, stream=False),
+        await served.client.post(
+            "/v1/turns", json={"message": "x"}, headers={"accept": "application/json"}
+        ),
+    ):
+        assert reply.status_code == 200
+        assert reply.headers["content-type"] == "application/json"
+        assert reply.json() == wire(FINISHED.as_dict())[0]
+
+
+async def test_message_and_history_reach_the_harness(served: Served) -> None:
+    history = [{"role": "user", "content": "I am Ada."}, {"role": "assistant", "content": "Hello Ada."}]
+    await ask(served, history=history)
+    expected = (Message("user", "I am Ada."), Message("assistant", "Hello Ada."))
+    assert served.harness.asked == [("What time is it?", expected)]
+
+
+async def test_comments_keep_a_silent_stream_alive(served: Served) -> None:
+    hold = asyncio.Event()
+    served.harness.script = (STARTED, hold, FINISHED)
+    async with connect(served.path) as client:
+        await client.send(post('{"message": "x"}'))
+        await client.until(b": keep-alive\n\n")
+        await client.until(b": keep-alive\n\n")
+        hold.set()
+        await client.until(b"event: turn.finished\n")
+
+
+async def test_failed_turn_is_an_event_or_a_status(served: Served) -> None:
+    served.harness.script = (STARTED, LEVEL, TurnFailed("t1", "too_long", "Too long.", 413, (LEVEL.level,)))
+    assert events((await ask(served)).text)[-1] == (
+        "turn.failed",
+        {"turn": "t1", "code": "too_long", "message": "Too long.", "status": 413, "levels": wire(LEVEL.as_dict()["level"])},
+    )
+    reply = await ask(served, stream=False)
+    assert (reply.status_code, reply.json()) == (413, {"error": {"code": "too_long", "message": "Too long."}})
+    assert served.turns.counts()["failed"] == 2
+
+
+async def test_engine_that_dies_is_a_503_and_the_next_turn_works(served: Served) -> None:
+    served.harness.script = (STARTED, EngineDiedError("The engine was killed. Try again."))
+    reply = await ask(served, stream=False)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "engine_died")
+    assert int(reply.headers["retry-after"]) > 0
+    served.harness.script = (STARTED, FINISHED)
+    assert (await ask(served, stream=False)).status_code == 200
+
+
+async def test_busy_engine_is_a_503_with_retry_after(served: Served) -> None:
+    served.harness.script = (EngineBusyError("The queue is full.", 7.0),)
+    reply = await ask(served, stream=False)
+    assert (reply.status_code, reply.json()["error"]) == (503, {"code": "busy", "message": "The queue is full."})
+    assert "retry-after" in reply.headers
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_fault_in_the_harness_leaks_nothing_and_is_logged(
+    served: Served, stream: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    served.harness.script = (STARTED, LEVEL, ZeroDivisionError("secret"))
+    reply = await ask(served, stream=stream)
+    assert "secret" not in reply.text
+    if stream:
+        name, last = events(reply.text)[-1]
+        assert (name, last["code"], last["status"]) == ("turn.failed", "internal", 500)
+        assert last["levels"] == wire(LEVEL.as_dict()["level"])
+    else:
+        assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
+    assert "ZeroDivisionError: secret" in caplog.text
+
+
+async def test_harness_that_ends_without_an_outcome_is_a_fault(served: Served) -> None:
+    served.harness.script = (STARTED,)
+    assert (await ask(served, stream=False)).json()["error"]["code"] == "internal"
+
+
+async def test_fault_outside_a_turn_is_a_500_without_details(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(served.engine, "status", None)
+    reply = await served.client.get("/v1/status")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
+    assert "NoneType" not in reply.text
+    assert "NoneType" in caplog.text
+
+
+async def test_turns_beyond_the_limit_are_refused_and_a_free_place_is_used(served: Served) -> None:
+    hold = asyncio.Event()
+    served.harness.script = (STARTED, hold, FINISHED)
+    async with asyncio.TaskGroup() as group:
+        running = [group.create_task(ask(served, stream=False)) for _ in range(LIMIT)]
+        while served.turns.counts()["running"] < LIMIT:
+            await served.client.get("/healthz")
+        for stream in (True, False):
+            refused = await ask(served, stream=stream)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "busy")
+            assert int(refused.headers["retry-after"]) > 0
+        hold.set()
+    assert [each.result().status_code for each in running] == [200] * LIMIT
+    assert (await ask(served, stream=False)).status_code == 200
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_while_loading_a_turn_waits_a_while_and_is_told_to_come_back(served: Served, stream: bool) -> None:
+    served.health.__init__(served.engine)  # type: ignore[misc]  # a daemon that has just started
+    served.health.enter("loading", "the model is loading")
+    reply = await ask(served, stream=stream)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (503, "loading")
+    assert int(reply.headers["retry-after"]) > 0
+    assert served.harness.asked == []
+
+
+async def test_status_says_everything_while_it_runs(served: Served) -> None:
+    status = (await served.client.get("/v1/status")).json()
+    assert status["engine"]["state"] == "ready"
+    assert status["uptime_s"] >= 0
+    fixed = {key: status[key] for key in ("version", "state", "reason", "pid", "socket", "model", "turns")}
+    assert fixed == {
+        "version": muleteer.__version__,
+        "state": "ready",
+        "reason": "",
+        "pid": os.getpid(),
+        "socket": str(served.path),
+        "model": "standard",
+        "turns": {"running": 0, "finished": 0, "failed": 0, "cancelled": 0},
+    }
+
+
+async def test_status_names_the_loaded_model(served: Served) -> None:
+    properties = Properties("qwen", "/m.gguf", 1, 4096, 32768, 9, True, True, 1, 4, "AVX2", True, 1.0)
+    served.engine.now = EngineStatus("ready", properties=properties)
+    status = (await served.client.get("/v1/status")).json()
+    assert (status["model"], status["engine"]["properties"]["build"]) == ("qwen", "AVX2")
+
+
+async def test_healthz_is_200_only_when_a_turn_can_be_served(served: Served) -> None:
+    assert (await served.client.get("/healthz")).json() == {"state": "ready"}
+    served.engine.now = EngineStatus("restarting", reason="the engine was killed")
+    reply = await served.client.get("/healthz")
+    assert reply.status_code == 503
+    assert reply.json()["error"]["message"] == "No turn can be served now (degraded): the engine was killed."
+
+
+async def test_skills_with_their_tools_and_the_disabled_with_their_reason(served: Served) -> None:
+    hours, lost = (await served.client.get("/v1/skills")).json()["skills"]
+    assert hours == {
+        "name": "hours",
+        "description": "About hours.",
+        "state": "enabled",
+        "reason": "",
+        "examples": ["when is it"],
+        "tools": ["clock"],
+    }
+    assert (lost["name"], lost["state"]) == ("lost", "disabled")
+    assert "nowhere" in lost["reason"]
+
+
+async def test_tools_and_the_disabled_with_their_reason(served: Served) -> None:
+    broken, clock = (await served.client.get("/v1/tools")).json()["tools"]
+    assert clock == {
+        "name": "clock",
+        "handle": "clock",
+        "description": "Tell the time.",
+        "effect": "read",
+        "menu": True,
+        "hidden": False,
+        "network": False,
+        "state": "enabled",
+        "reason": "",
+    }
+    assert (broken["name"], broken["state"]) == ("broken", "disabled")
+    assert "nothing_of_that_name" in broken["reason"]
+
+
+REFUSED: list[tuple[str, str, dict[str, Any], int, str]] = [
+    ("GET", "/", {}, 404, "not_found"),
+    ("GET", "/v1/turns/", {}, 404, "not_found"),
+    ("GET", "/%00%ff%0a", {}, 404, "not_found"),
+    ("GET", "/v1/turns", {}, 405, "method_not_allowed"),
+    ("DELETE", "/v1/status", {}, 405, "method_not_allowed"),
+    ("POST", "/v1/turns", {"content": "message=x"}, 415, "unsupported_media_type"),
+    ("POST", "/v1/turns", {"data": {"message": "x"}}, 415, "unsupported_media_type"),
+    ("POST", "/v1/turns", {"json": {}, "headers": {"content-encoding": "gzip"}}, 415, "unsupported_media_type"),
+    (
+        "POST",
+        "/v1/turns",
+        {"content": b"{}", "headers": {"content-type": "application/json; charset=latin-1"}},
+        415,
+        "unsupported_media_type",
+    ),
+    ("POST", "/v1/turns", {"json": {"mesage": "x"}}, 400, "bad_request"),
+    ("POST", "/v1/turns", {"json": {"message": "x" * 70_000}}, 413, "too_long"),
+    ("POST", "/v1/turns", {"json": {"message": "x" * LONGEST_BODY}}, 413, "too_long"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "request_", "status", "code"), REFUSED)
+async def test_every_refusal_has_one_shape(
+    served: Served, method: str, path: str, request_: dict[str, Any], status: int, code: str
+) -> None:
+    reply = await served.client.request(method, path, **request_)
+    assert reply.status_code == status
+    assert reply.headers["content-type"] == "application/json"
+    (error,) = reply.json().values()
+    assert error["code"] == code
+    assert error["message"].endswith((".", "?"))
+    assert list(error) == ["code", "message"]
+    assert ("allow" in reply.headers) == (status == 405)
+    assert (await ask(served, stream=False)).status_code == 200
+
+
+async def test_utf_8_charset_is_welcome(served: Served) -> None:
+    headers = {"content-type": 'Application/JSON; charset="UTF-8"'}
+    body = '{"message": "ça va?", "stream": false}'.encode()
+    assert (await served.client.post("/v1/turns", content=body, headers=headers)).status_code == 200
+    assert served.harness.asked == [("ça va?", ())]
+
+
+async def test_stop_gives_every_stream_a_last_event_and_every_object_a_status(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    served.harness.script = (STARTED, LEVEL, asyncio.Event())
+    async with connect(served.path) as stream, connect(served.path) as single:
+        await stream.send(post('{"message": "x"}'))
+        await stream.until(b"event: level\n")
+        await single.send(post('{"message": "x", "stream": false}'))
+        await within(served.harness.waiting)
+        while served.turns.counts()["running"] < 2:
+            await served.client.get("/healthz")
+        served.health.enter("stopping", "the daemon is stopping")
+        served.turns.stop()
+        with caplog.at_level(logging.WARNING):
+            await served.server.stop(5.0)
+        ending = (await stream.rest()).decode()
+        assert '"code":"shutting_down"' in ending
+        assert '"levels":[{"name":"plan"' in ending
+        assert ending.endswith("}\n\n\r\n0\r\n\r\n")
+        status, _, body = await single.reply()
+        assert (status, await single.rest()) == (503, b"")
+        assert body == {
+            "error": {"code": "shutting_down", "message": "The daemon is stopping; ask again when it is back."}
+        }
+    assert "cut off" not in caplog.text
