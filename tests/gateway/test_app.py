@@ -39,15 +39,13 @@ async def test_stream_is_every_event_in_order(served: Served) -> None:
     assert "no-cache" in reply.headers["cache-control"]
     sent = [(event.name, wire(event.as_dict())[0]) for event in (STARTED, LEVEL, TEXT, FINISHED)]
     assert events(reply.text) == sent
-    assert served.turns.counts() == {"running": 0, "finished": 1, "failed": 0, "cancelled": 0}
+    assert served.turns.counts() == {"running": 0, "waiting": 0, "finished": 1, "failed": 0, "cancelled": 0}
 
 
 async def test_object_is_the_finished_turn(served: Served) -> None:
     for reply in (
         await ask(served, stream=False),
-        await served.client.post(
-            "/v1/turns", json={"message": "x"}, headers={"accept": "application/json"}
-        ),
+        await served.client.post("/v1/turns", json={"message": "x"}, headers={"accept": "application/json"}),
     ):
         assert reply.status_code == 200
         assert reply.headers["content-type"] == "application/json"
@@ -76,7 +74,13 @@ async def test_failed_turn_is_an_event_or_a_status(served: Served) -> None:
     served.harness.script = (STARTED, LEVEL, TurnFailed("t1", "too_long", "Too long.", 413, (LEVEL.level,)))
     assert events((await ask(served)).text)[-1] == (
         "turn.failed",
-        {"turn": "t1", "code": "too_long", "message": "Too long.", "status": 413, "levels": wire(LEVEL.as_dict()["level"])},
+        {
+            "turn": "t1",
+            "code": "too_long",
+            "message": "Too long.",
+            "status": 413,
+            "levels": wire(LEVEL.as_dict()["level"]),
+        },
     )
     reply = await ask(served, stream=False)
     assert (reply.status_code, reply.json()) == (413, {"error": {"code": "too_long", "message": "Too long."}})
@@ -95,7 +99,10 @@ async def test_engine_that_dies_is_a_503_and_the_next_turn_works(served: Served)
 async def test_busy_engine_is_a_503_with_retry_after(served: Served) -> None:
     served.harness.script = (EngineBusyError("The queue is full.", 7.0),)
     reply = await ask(served, stream=False)
-    assert (reply.status_code, reply.json()["error"]) == (503, {"code": "busy", "message": "The queue is full."})
+    assert (reply.status_code, reply.json()["error"]) == (
+        503,
+        {"code": "busy", "message": "The queue is full."},
+    )
     assert "retry-after" in reply.headers
 
 
@@ -147,7 +154,9 @@ async def test_turns_beyond_the_limit_are_refused_and_a_free_place_is_used(serve
 
 
 @pytest.mark.parametrize("stream", [True, False])
-async def test_while_loading_a_turn_waits_a_while_and_is_told_to_come_back(served: Served, stream: bool) -> None:
+async def test_while_loading_a_turn_waits_a_while_and_is_told_to_come_back(
+    served: Served, stream: bool
+) -> None:
     served.health.__init__(served.engine)  # type: ignore[misc]  # a daemon that has just started
     served.health.enter("loading", "the model is loading")
     reply = await ask(served, stream=stream)
@@ -168,7 +177,7 @@ async def test_status_says_everything_while_it_runs(served: Served) -> None:
         "pid": os.getpid(),
         "socket": str(served.path),
         "model": "standard",
-        "turns": {"running": 0, "finished": 0, "failed": 0, "cancelled": 0},
+        "turns": {"running": 0, "waiting": 0, "finished": 0, "failed": 0, "cancelled": 0},
     }
 
 
@@ -226,7 +235,13 @@ REFUSED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("DELETE", "/v1/status", {}, 405, "method_not_allowed"),
     ("POST", "/v1/turns", {"content": "message=x"}, 415, "unsupported_media_type"),
     ("POST", "/v1/turns", {"data": {"message": "x"}}, 415, "unsupported_media_type"),
-    ("POST", "/v1/turns", {"json": {}, "headers": {"content-encoding": "gzip"}}, 415, "unsupported_media_type"),
+    (
+        "POST",
+        "/v1/turns",
+        {"json": {}, "headers": {"content-encoding": "gzip"}},
+        415,
+        "unsupported_media_type",
+    ),
     (
         "POST",
         "/v1/turns",
@@ -284,6 +299,9 @@ async def test_stop_gives_every_stream_a_last_event_and_every_object_a_status(
         status, _, body = await single.reply()
         assert (status, await single.rest()) == (503, b"")
         assert body == {
-            "error": {"code": "shutting_down", "message": "The daemon is stopping; ask again when it is back."}
+            "error": {
+                "code": "shutting_down",
+                "message": "The daemon is stopping; ask again when it is back.",
+            }
         }
     assert "cut off" not in caplog.text

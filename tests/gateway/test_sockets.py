@@ -44,7 +44,9 @@ def test_mode_is_exact_under_any_umask(folder: Path, mask: int, mode: int) -> No
     listener.close()
 
 
-def test_nobody_else_may_connect_before_the_mode_is_set(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_else_may_connect_before_the_mode_is_set(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[int] = []
 
     def chmod(path: Path, mode: int) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import cast
 
 from starlette.exceptions import HTTPException
@@ -68,7 +69,8 @@ class TurnStream:
         self._keep_alive = keep_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await while_connected(receive, self._stream(send))
+        with suppress(CancelledByClientError):  # nobody is left to be told
+            await while_connected(receive, self._stream(send))
 
     async def _stream(self, send: Send) -> None:
         async with self._turns.start(self._request.message, self._request.messages()) as turn:

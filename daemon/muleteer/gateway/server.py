@@ -70,11 +70,9 @@ class HttpServer:
                 await self._state.idle.wait()
         except TimeoutError:
             log.warning("%d connections did not end in time and are cut off", len(self._state.connections))
-        for task in tuple(self._state.tasks):
-            task.cancel("the daemon is stopping")
         for connection in tuple(self._state.connections):
             connection.transport.abort()
-        if self._state.tasks:
+        if self._state.tasks:  # as their clients are gone
             await asyncio.wait(self._state.tasks)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -105,8 +105,9 @@ class Turns:
         self._counts = {"finished": 0, "failed": 0, "cancelled": 0}
 
     def counts(self) -> dict[str, int]:
-        """`running` now; `finished`, `failed` and `cancelled` (the client left) since the start."""
-        return {"running": len(self._running), **self._counts}
+        """`running`, and `waiting` for the model, now; `finished`, `failed` and `cancelled` (the client left)
+        since the start."""
+        return {"running": len(self._running), "waiting": self._waiting, **self._counts}
 
     @asynccontextmanager
     async def start(self, message: str, history: Sequence[Message]) -> AsyncIterator[Turn]:
