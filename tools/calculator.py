@@ -11,16 +11,17 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from simpleeval import InvalidExpression, SimpleEval
 
 from muleteer.tool import Data, Result, tool
 
 LENGTH_LIMIT = 200  # characters; nobody says more in one sentence
-SIZE_LIMIT = 4_000  # bits of a number, about 1,200 digits: instant to compute, and already too long to read
+SIZE_LIMIT = 1_024  # bits of a number, about 300 digits: instant to compute, and already too long to read
 DIGITS = 12  # shown of a number that cannot be written exactly; a float has 15 good ones
 Number = int | float | Fraction
+T = TypeVar("T")
 
 
 class Percent(Fraction):
@@ -52,35 +53,35 @@ def calculator(expression: str) -> Result:
             f"The expression is longer than {LENGTH_LIMIT} characters; calculate it in parts."
         )
     try:
-        value = evaluate(shown)
-        text, exact = display(value)
+        text, exact = display(evaluate(shown))
     except ZeroDivisionError:
         return Result.error(f"{shown} divides by zero, which has no result.")
     except ValueError as error:
         return Result.error(f"I cannot calculate {shown}: {error}")
+    except OverflowError:
+        return Result.error(f"I cannot calculate {shown}: the number is too big.")
     sign = "=" if exact else "\N{ALMOST EQUAL TO}"
     return Result.ok(f"{shown} {sign} {text}", Data({"expression": shown, "value": text, "exact": exact}))
 
 
 def evaluate(expression: str) -> Number:
-    """The value of an expression. Raises `ValueError` with a sentence, or `ZeroDivisionError`."""
+    """The value of an expression. Raises `ValueError` with a sentence, `OverflowError` or
+    `ZeroDivisionError`."""
     evaluator = SimpleEval(operators=OPERATORS, functions=FUNCTIONS, names=NAMES)
     evaluator.nodes = {
         kind: evaluator.nodes[kind] for kind in (ast.Expr, ast.Name, ast.UnaryOp, ast.BinOp, ast.Call)
     }
     evaluator.nodes[ast.Constant] = _constant
     try:
-        value = evaluator.eval(normalize(expression))
+        value: Number | complex = evaluator.eval(normalize(expression))
     except (InvalidExpression, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise ValueError(
             "it is not an expression of numbers, + - * / ^ ( ) % and functions such as sqrt."
         ) from error
-    except OverflowError as error:
-        raise ValueError("the number is too big.") from error
-    if isinstance(value, complex) or not isinstance(value, (int, float, Fraction)):
+    if isinstance(value, complex):
         raise ValueError("the result is not a real number.")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError("the number is too big.")
+        raise OverflowError
     return value
 
 
@@ -103,8 +104,8 @@ def normalize(expression: str) -> str:
 def display(value: Number) -> tuple[str, bool]:
     """A number in plain decimal digits, and whether that is all of it."""
     if isinstance(value, float):
-        rounded = Fraction(f"{value:.{DIGITS}g}") if abs(value) > 10**-DIGITS else Fraction(0)
-        return _digits(rounded), rounded.denominator == 1 and abs(rounded) < 10**DIGITS
+        text = _rounded(0.0 if abs(value) < 10**-DIGITS else value)  # sin(pi) is zero but for rounding
+        return text, "." not in text and "e" not in text and abs(value) < 10**DIGITS
     value = Fraction(value)
     rest = value.denominator
     for prime in (2, 5):
@@ -113,7 +114,13 @@ def display(value: Number) -> tuple[str, bool]:
     text = _digits(value) if rest == 1 else ""
     if text and ("." not in text or len(text) <= 2 * DIGITS):
         return text, True
-    return _digits(Fraction(f"{float(value):.{DIGITS}g}")), False
+    return _rounded(float(value)), False
+
+
+def _rounded(value: float) -> str:
+    """The leading digits of a number; in powers of ten only where the zeros would be longer than the rest."""
+    text = f"{value:.{DIGITS}g}"
+    return _digits(Fraction(text)) if value == 0 or 10**-DIGITS <= abs(value) < 10 ** (2 * DIGITS) else text
 
 
 def _digits(value: Fraction) -> str:
@@ -152,7 +159,7 @@ def _constant(node: ast.Constant) -> Number:
     return _bounded(Fraction(node.value))
 
 
-def _bounded(value: Any) -> Any:
+def _bounded(value: T) -> T:
     if (
         isinstance(value, Fraction)
         and max(value.numerator.bit_length(), value.denominator.bit_length()) > SIZE_LIMIT
@@ -172,11 +179,21 @@ def _sum(sign: int) -> Callable[[Any, Any], Any]:
 
 def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, Fraction) and isinstance(exponent, Fraction) and exponent.denominator == 1:
-        size = max(base.numerator.bit_length(), base.denominator.bit_length())
-        if size * abs(exponent.numerator) > SIZE_LIMIT and abs(base) != 1:
+        size = max(base.numerator.bit_length(), base.denominator.bit_length()) - 1
+        if size * abs(exponent.numerator) > SIZE_LIMIT:
             raise OverflowError
-        return Fraction(base) ** exponent.numerator
+        return _bounded(Fraction(base) ** exponent.numerator)
     return float(base) ** float(exponent)
+
+
+def _real(function: Callable[[float], float]) -> Callable[[Any], float]:
+    def call(value: Any) -> float:
+        try:
+            return function(value)
+        except ValueError:
+            raise ValueError("the function has no value there.") from None
+
+    return call
 
 
 def _root(value: Any) -> Any:
@@ -197,6 +214,8 @@ def _logarithm(value: Any, base: Any = 10) -> float:
 
 def _round(value: Any, places: Any = 0) -> Any:
     """Half away from zero, as at school; Python rounds half to even."""
+    if abs(places) > 100:
+        raise OverflowError
     scale = Fraction(10) ** int(places)
     return (
         Fraction(math.floor(abs(Fraction(value)) * scale + Fraction(1, 2)), 1)
@@ -228,7 +247,7 @@ OPERATORS = {
     ast.Mod: lambda a, b: a % b,
     ast.Pow: _power,
     ast.UAdd: lambda a: a,
-    ast.USub: lambda a: -a,
+    ast.USub: lambda a: Percent(-a) if isinstance(a, Percent) else -a,
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "percent": lambda value: Percent(value / 100),
@@ -236,8 +255,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin": math.sin,
     "cos": math.cos,
     "tan": math.tan,
-    "asin": math.asin,
-    "acos": math.acos,
+    "asin": _real(math.asin),
+    "acos": _real(math.acos),
     "atan": math.atan,
     "exp": math.exp,
     "log": _logarithm,
@@ -245,8 +264,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ln": lambda value: _logarithm(value, math.e),
     "abs": abs,
     "round": _round,
-    "floor": math.floor,
-    "ceil": math.ceil,
+    "floor": lambda value: Fraction(math.floor(value)),
+    "ceil": lambda value: Fraction(math.ceil(value)),
     "min": min,
     "max": max,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muleteer.tool import Notes, Result, Services, tool
+from muleteer.tool import Note, Notes, Result, Services, tool
 
 
 @tool(
@@ -24,12 +24,14 @@ async def check_notebook(home: Services, query: str = "") -> Result:
     if not notes:
         return Result.empty(f'There is no note about "{about}".' if about else "The notebook is empty.")
     lines = tuple(f"{note.text} (noted {note.when:%-d %B %Y})" for note in notes)
-    count = f"{len(notes)} notes" if len(notes) > 1 else "1 note"
-    opening = (
-        f"I have {count} on that"
-        if about
-        else f"Your newest {count}"
-        if len(notes) > 1
-        else "Your newest note"
-    )
-    return Result.ok(f"{opening}: {'; '.join(lines)}", Notes(lines), ("notebook",))
+    text = f"{_opening(about, notes)}: {'; '.join(lines)}"
+    return Result.ok(text, Notes(lines), ("notebook",))
+
+
+def _opening(about: str, notes: list[Note]) -> str:
+    many = len(notes) > 1
+    if not about:
+        return f"Your newest {len(notes)} notes" if many else "Your newest note"
+    if notes[0].match < 1:
+        return f"No note has all of that; the nearest {'ones' if many else 'one'}"
+    return f"I have {len(notes)} {'notes' if many else 'note'} on that"

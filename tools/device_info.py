@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -111,16 +112,18 @@ def uptime() -> Finding:
 
 
 def network() -> Finding:
-    up = {name for name, state in psutil.net_if_stats().items() if state.isup and name != "lo"}
-    addresses = {
-        name: [entry.address for entry in entries if entry.family == socket.AF_INET]
-        for name, entries in sorted(psutil.net_if_addrs().items())
-        if name in up
-    }
-    links = [f"{name} ({', '.join(found)})" for name, found in addresses.items() if found]
+    up = {name for name, state in psutil.net_if_stats().items() if state.isup}
+    links: dict[str, list[str]] = {}
+    for name, entries in sorted(psutil.net_if_addrs().items()):
+        for entry in entries:
+            if name in up and entry.family in (socket.AF_INET, socket.AF_INET6):
+                address = ipaddress.ip_address(entry.address.partition("%")[0])
+                if not address.is_loopback and not address.is_link_local:
+                    links.setdefault(name, []).append(str(address))
     if not links:
-        return "Network: not connected.", {"interfaces": {}}
-    return f"Network: connected through {' and '.join(links)}.", {"interfaces": addresses}
+        return "Network: not connected.", {"interfaces": links}
+    shown = " and ".join(f"{name} ({', '.join(found)})" for name, found in links.items())
+    return f"Network: connected through {shown}.", {"interfaces": links}
 
 
 PARTS: dict[str, Callable[[], Finding | None]] = {
@@ -135,9 +138,9 @@ PARTS: dict[str, Callable[[], Finding | None]] = {
 
 
 def _size(number: int) -> str:
-    """Bytes in the unit that gives one to three digits before the point."""
+    """Bytes in decimal units, as disks are sold."""
     value, units = float(number), ["bytes", "kB", "MB", "GB", "TB"]
     while value >= 1000 and len(units) > 1:
         value /= 1000
         units.pop(0)
-    return f"{value:.1f} {units[0]}" if value < 10 else f"{value:.0f} {units[0]}"
+    return f"{value:.1f} {units[0]}"

@@ -26,9 +26,13 @@ Json = dict[str, Any]
 PARAMETER_LINE = re.compile(r"([a-z_][a-z0-9_]*): +(\S.*)")
 # What both pydantic writes and llguidance constrains. Anything else would be decoded unchecked.
 KEYWORDS = frozenset(
-    ("type", "properties", "required", "additionalProperties", "description", "default", "enum", "const")
-    + ("items", "prefixItems", "anyOf", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum")
-    + ("exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern", "format")
+    (
+        *("type", "description", "default", "enum", "const", "anyOf"),
+        *("properties", "required", "additionalProperties"),
+        *("items", "prefixItems", "minItems", "maxItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+        *("minLength", "maxLength", "pattern", "format"),
+    )
 )
 
 
@@ -132,10 +136,9 @@ def vet(schema: Json) -> None:
             raise SkillError(
                 f"its schema has an open object at {pointer or '/'}; use a pydantic model instead."
             )
-        if reason := _reject(node):
-            raise SkillError(f"its schema cannot be decoded at {pointer or '/'}: {reason}")
-    if reason := _reject(schema):
-        raise SkillError(f"its schema cannot be decoded: {reason}")
+    if _reject(schema):
+        pointer, reason = next((where, why) for where, node in _nodes(schema, "") if (why := _reject(node)))
+        raise SkillError(f"its schema cannot be decoded at {pointer or '/'}: {reason}")
 
 
 def _reject(schema: Json) -> str:

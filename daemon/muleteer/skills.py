@@ -22,7 +22,7 @@ from muleteer.trust import check_folder, read_trusted
 
 log = logging.getLogger(__name__)
 
-NAME = re.compile(r"[a-z0-9-]+")
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 FILE_LIMIT = 65_536  # bytes; ten times what fits any prompt, and little enough to read without a thought
 KEYS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
 METADATA_KEYS = ("examples", "schedule", "budget", "author", "version")

@@ -89,10 +89,11 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One remembered note; `when` is timezone-aware."""
+    """One remembered note; `when` is timezone-aware, `match` the share of the searched words it holds."""
 
     text: str
     when: datetime
+    match: float = 1.0
 
 
 class Notebook(Protocol):

@@ -29,7 +29,7 @@ from muleteer.trust import check_folder, read_trusted
 
 log = logging.getLogger(__name__)
 
-NAME = re.compile(r"[a-z0-9_]+")
+NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 RESERVED = frozenset({"reply", "call_tool"})  # the planner's and the follower's own words
 MODULE_LIMIT = 1_000_000  # bytes of source; a tool is a page of code, not a program
 STUCK_LIMIT = 4  # threads of one tool that outlived their deadline; more would pile up without end
@@ -85,7 +85,7 @@ class Toolbox:
 
     @classmethod
     def load(cls, folders: Sequence[Path], services: Services) -> Toolbox:
-        """Import every `*.py` of these folders that exist; later folders override earlier ones by name."""
+        """Import every `*.py` of those folders that exist, except `_*.py`; later folders override by name."""
         toolbox = cls(services)
         for folder in folders:
             if not folder.is_dir():
@@ -96,7 +96,7 @@ class Toolbox:
                 toolbox._disable(str(folder), str(error))
                 continue
             seen: dict[str, Path] = {}
-            for path in sorted(folder.glob("*.py")):
+            for path in sorted(folder.glob("[!_]*.py")):
                 toolbox._load_file(path, seen)
         return toolbox
 
@@ -159,7 +159,8 @@ class Toolbox:
         return await in_thread(lambda: loaded.function(**arguments), f"tool {loaded.tool.name}", done)
 
     def _load_file(self, path: Path, seen: dict[str, Path]) -> None:
-        self._forget(path.stem)
+        if path.stem not in seen:
+            self._forget(path.stem)
         try:
             functions = list(_functions(_import(path)))
         except SkillError as error:
@@ -208,7 +209,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
     name = function.__name__
     declaration: Declaration = function.__muleteer_tool__  # type: ignore[attr-defined]  # set by @tool
     if not NAME.fullmatch(name):
-        raise SkillError("a tool's name is made of a-z, 0-9 and _.")
+        raise SkillError("a tool's name is made of a-z and 0-9, with single _ between.")
     if name in RESERVED:
         raise SkillError(f"the name {name} is reserved; choose another.")
     first = re.split(r"(?<=[.!?])\s", form.summary, maxsplit=1)[0]

@@ -8,6 +8,8 @@ come back.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,28 +37,35 @@ class Database:
 
     async def open(self) -> None:
         """Open the file now, and bring its schema up to date. Raises `StoreError`."""
-        await self.run(lambda _: None)
+        await self.read(lambda _: None)
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do `work` on one unchanging state of the file; it works on a full disk too. Raises `StoreError`."""
+        return await self._run("BEGIN", work)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do `work` in one transaction; when this returns, it is on disk. Raises `StoreError`, and then
         nothing of it happened. Cancelling stops the waiting, not the work."""
+        return await self._run("BEGIN IMMEDIATE", work)
+
+    async def _run(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, begin, work)
 
     async def close(self) -> None:
-        """Finish what was begun and close the file. May be called twice; the next `run` opens it again."""
+        """Finish what was begun and close the file. May be called twice; the next use opens it again."""
         thread, self._thread = self._thread, None
         if thread is not None:
             await asyncio.get_running_loop().run_in_executor(thread, self._disconnect)
             thread.shutdown(wait=True)
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _transact(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
             if self._connection is None:
                 self._connection = self._connect()
             connection = self._connection
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             try:
                 result = work(connection)
                 connection.execute("COMMIT")
@@ -71,6 +80,8 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # a new one is nobody else's to read
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
         connection = sqlite3.connect(
             self._path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
         )

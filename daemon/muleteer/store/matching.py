@@ -74,10 +74,15 @@ def _contains(word: str, term: str) -> bool:
 
 def _slip(word: str, term: str) -> bool:
     """One wrong, missing, extra or swapped letter in a word of four or more, two in seven or more."""
-    if min(len(word), len(term)) < 4 or word.isdigit():
+    singular = word.removesuffix("s")
+    short = min(len(singular), len(term))
+    if short < 4 or word.isdigit():
         return False
-    allowed = 2 if min(len(word), len(term)) >= 7 else 1
-    return abs(len(word) - len(term)) <= allowed and _distance(word, term, allowed) <= allowed
+    allowed = 2 if short >= 7 else 1
+    return any(
+        abs(len(form) - len(term)) <= allowed and _distance(form, term, allowed) <= allowed
+        for form in {word, singular}
+    )
 
 
 def _distance(a: str, b: str, limit: int) -> int:

@@ -59,7 +59,7 @@ class SqliteNotebook:
         def insert(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO notes (text, written) VALUES (?, ?)", (text, when.isoformat()))
 
-        await self._database.run(insert)
+        await self._database.write(insert)
         return Note(text, when.astimezone())
 
     async def search(self, query: str, limit: int = 8) -> list[Note]:
@@ -68,10 +68,12 @@ class SqliteNotebook:
         words = keywords(query)
 
         def select(connection: sqlite3.Connection) -> list[Note]:
-            numbers = _ranked(connection, words) if words else _newest(connection, limit)
-            return [_read(connection, number) for number in numbers[:limit]]
+            if not words:
+                return [_read(connection, number, 1.0) for number in _newest(connection, limit)]
+            numbers, match = _ranked(connection, words)
+            return [_read(connection, number, match) for number in numbers[:limit]]
 
-        return await self._database.run(select)
+        return await self._database.read(select)
 
 
 def _newest(connection: sqlite3.Connection, limit: int) -> list[int]:
@@ -79,8 +81,9 @@ def _newest(connection: sqlite3.Connection, limit: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> list[int]:
-    """Numbers of the notes that match as many of the words as any note does, and at least a third of them."""
+def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> tuple[list[int], float]:
+    """Numbers of the notes that hold as many of the words as any note does, and that share of the words. Less
+    than a third is not about the same thing."""
     vocabulary = [row[0] for row in connection.execute("SELECT term FROM note_words")]
     scores: dict[int, list[float]] = defaultdict(list)
     for word in words:
@@ -93,11 +96,12 @@ def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> list[int]
                 scores[number].append(score)
     most = max(map(len, scores.values()), default=0)
     if 3 * most < len(words):
-        return []
+        return [], 0.0
     best = [number for number, found in scores.items() if len(found) == most]
-    return sorted(best, key=lambda number: (sum(scores[number]), -number))  # bm25 is lower for better
+    best.sort(key=lambda number: (sum(scores[number]), -number))  # bm25 is lower for better
+    return best, most / len(words)
 
 
-def _read(connection: sqlite3.Connection, number: int) -> Note:
+def _read(connection: sqlite3.Connection, number: int, match: float) -> Note:
     text, written = connection.execute("SELECT text, written FROM notes WHERE id = ?", (number,)).fetchone()
-    return Note(text, datetime.fromisoformat(written).astimezone())
+    return Note(text, datetime.fromisoformat(written).astimezone(), match)
