@@ -61,9 +61,9 @@ class Catalogue:
     """Everything that has a handle. `disabled` holds the reason by skill name or folder; the tools' own
     reasons are in the toolbox."""
 
-    skills: Mapping[str, Skill]
+    skills: dict[str, Skill]
     toolbox: Toolbox
-    disabled: Mapping[str, str] = field(default_factory=dict)
+    disabled: dict[str, str] = field(default_factory=dict)
 
     @property
     def handles(self) -> frozenset[str]:
@@ -77,12 +77,21 @@ class Catalogue:
         tool = self.toolbox.tools.get(handle.replace("-", "_"))
         return tool if tool is not None and tool.handle == handle else None
 
+    def disable(self, handle: str, reason: str) -> None:
+        """Take a skill or a tool out of use, and every skill that leads to nothing without it."""
+        if tool := self.tool(handle):
+            self.toolbox.disable(tool.name, reason)
+        elif skill := self.skills.pop(handle, None):
+            log.warning("Disabled: %s", reason)
+            self.disabled[skill.name] = reason
+        _disable_barren(self)
+
     def menu(self) -> tuple[MenuLine, ...]:
         """The planner's lines: skills by name, then tools that have a line of their own, by name."""
         tools = sorted(self.toolbox.tools.values(), key=lambda tool: tool.handle)
         return (
             *(MenuLine(s.name, s.description, s.examples) for _, s in sorted(self.skills.items())),
-            *(MenuLine(t.handle, t.description, t.examples) for t in tools if t.menu),
+            *(MenuLine(t.handle, t.description, t.examples) for t in tools if t.menu and not t.hidden),
         )
 
     def expand(self, handles: Iterable[str]) -> tuple[Tool, ...]:
@@ -124,7 +133,9 @@ def load_catalogue(folders: Sequence[Path], toolbox: Toolbox) -> Catalogue:
     _check_mentions(skills, toolbox, disabled)
     for reason in disabled.values():
         log.warning("Disabled: %s", reason)
-    return Catalogue(skills, toolbox, disabled)
+    catalogue = Catalogue(skills, toolbox, disabled)
+    _disable_barren(catalogue)
+    return catalogue
 
 
 def read_skill(path: Path) -> Skill:
@@ -227,7 +238,7 @@ def _check_names(skills: dict[str, Skill], toolbox: Toolbox, disabled: dict[str,
 
 
 def _check_mentions(skills: dict[str, Skill], toolbox: Toolbox, disabled: dict[str, str]) -> None:
-    """A mention must exist, enabled or not, and at least one tool a skill leads to must be usable."""
+    """What a skill mentions must exist, enabled or not."""
     tools = [handle_of(name) for name in (*toolbox.tools, *toolbox.disabled)]
     known = {*skills, *disabled, *tools}
     for name, skill in list(skills.items()):
@@ -235,12 +246,17 @@ def _check_mentions(skills: dict[str, Skill], toolbox: Toolbox, disabled: dict[s
         if unknown:
             disabled[name] = f"{skill.path} mentions what does not exist: {', '.join(unknown)}."
             del skills[name]
-    while lost := [name for name in skills if not Catalogue(skills, toolbox).expand([name])]:
-        for name in lost:
-            disabled[name] = (
-                f"{skills[name].path} leads to no usable tool; its steps must mention at least one @tool."
-            )
-            del skills[name]
+
+
+def _disable_barren(catalogue: Catalogue) -> None:
+    """Disable skills that lead to no tool; losing one may leave another with nothing, hence the loop."""
+    skills = catalogue.skills
+    while lost := [skill for skill in skills.values() if not catalogue.expand([skill.name])]:
+        for skill in lost:
+            reason = f"{skill.path} leads to no usable tool; its steps must mention at least one @tool."
+            log.warning("Disabled: %s", reason)
+            catalogue.disabled[skill.name] = reason
+            del skills[skill.name]
 
 
 def _near(handle: str, known: Iterable[str]) -> str:

@@ -93,7 +93,7 @@ class Toolbox:
             try:
                 check_folder(folder)
             except SkillError as error:
-                toolbox._disable(str(folder), str(error))
+                toolbox.disable(str(folder), str(error))
                 continue
             seen: dict[str, Path] = {}
             for path in sorted(folder.glob("[!_]*.py")):
@@ -120,6 +120,12 @@ class Toolbox:
         else:
             result = await self._run(loaded, arguments)
         return Outcome(name, result, (time.perf_counter() - began) * 1000)
+
+    def disable(self, name: str, reason: str) -> None:
+        """Take a tool (or a file or folder that gave none) out of use; `reason` is a sentence for people."""
+        self._forget(name)
+        log.warning("Disabled: %s", reason)
+        self.disabled[name] = reason
 
     async def _run(self, loaded: _Loaded, given: Mapping[str, object]) -> Result:
         name, timeout = loaded.tool.name, loaded.tool.timeout
@@ -164,14 +170,14 @@ class Toolbox:
         try:
             functions = list(_functions(_import(path)))
         except SkillError as error:
-            self._disable(path.stem, str(error))
+            self.disable(path.stem, str(error))
             return
         if not functions:
-            self._disable(path.stem, f"{path} holds no function marked with @tool.")
+            self.disable(path.stem, f"{path} holds no function marked with @tool.")
         for function in functions:
             name = function.__name__
             if name in seen:
-                self._disable(
+                self.disable(
                     str(path), f"{name} is already a tool of {seen[name]}; rename the one in {path}."
                 )
                 continue
@@ -185,7 +191,7 @@ class Toolbox:
             form = read_form(function)
             tool = _describe(function, form, path)
         except SkillError as error:
-            self._disable(name, f"{name} in {path or 'the program'} is not usable: {error}")
+            self.disable(name, f"{name} in {path or 'the program'} is not usable: {error}")
             return
         self.tools[name] = tool
         self._loaded[name] = _Loaded(tool, form, function)
@@ -194,10 +200,6 @@ class Toolbox:
         self.tools.pop(name, None)
         self._loaded.pop(name, None)
         self.disabled.pop(name, None)
-
-    def _disable(self, name: str, reason: str) -> None:
-        log.warning("Disabled: %s", reason)
-        self.disabled[name] = reason
 
 
 def handle_of(name: str) -> str:
