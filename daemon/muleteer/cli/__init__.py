@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
             sys.stdout.reconfigure(errors="replace")  # an answer may hold what this terminal cannot show
         options["standalone_mode"] = False
         try:
-            sys.exit(super().main(args, *rest, **options))
+            sys.exit(super().main(args, *rest, **options) or exits.OK)
         except click.ClickException as error:
             error.show()
             sys.exit(error.exit_code)

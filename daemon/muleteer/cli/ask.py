@@ -44,8 +44,7 @@ def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | Non
     try:
         from muleteer.cli.client import Daemon, find_socket
 
-        with Daemon(find_socket(socket)) as daemon:
-            turn = run_turn(daemon, text, [], show=not as_json)
+        turn = run_turn(Daemon(find_socket(socket)), text, [], show=not as_json)
     except MuleteerError as error:
         if not as_json:
             raise

@@ -41,11 +41,11 @@ def chat(trace: bool, socket: Path | None) -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # `check` says what is wrong, per message
     history: list[dict[str, str]] = []
-    with Daemon(find_socket(socket)) as daemon:
-        daemon.get("/v1/status")  # so that a missing daemon is told before the first message is typed
-        while (message := _next(interactive)) is not None:
-            if message.strip():
-                _exchange(daemon, message, history, trace)
+    daemon = Daemon(find_socket(socket))
+    daemon.get("/v1/status")  # so that a missing daemon is told before the first message is typed
+    while (message := _next(interactive)) is not None:
+        if message.strip():
+            _exchange(daemon, message, history, trace)
 
 
 def _next(interactive: bool) -> str | None:

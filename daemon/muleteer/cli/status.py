@@ -56,8 +56,7 @@ def tools(as_json: bool, socket: Path | None) -> None:
 def _show(socket: Path | None, path: str, as_json: bool, print_body: Callable[[Fields], None]) -> None:
     from muleteer.cli.client import Daemon, find_socket
 
-    with Daemon(find_socket(socket)) as daemon:
-        body = daemon.get(path)
+    body = Daemon(find_socket(socket)).get(path)
     if as_json:
         click.echo(safe(json.dumps(body, ensure_ascii=False, indent=2)))
     else:

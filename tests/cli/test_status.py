@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.scripted_daemon import ScriptedDaemon, obj
+
+STATUS = {
+    "version": "0.1.0",
+    "state": "degraded",
+    "reason": "the engine is being restarted",
+    "uptime_s": 3725.4,
+    "pid": 10,
+    "socket": "/run/x",
+    "turns": {"finished": 7, "failed": 2},
+    "engine": {
+        "state": "ready",
+        "reason": "",
+        "restarts": 1,
+        "queued": 3,
+        "pid": os.getpid(),
+        "resident_tokens": 512,
+        "totals": {"prompt": 1000, "reused": 900, "decoded": 100, "generated": 50, "sampled": 40, "ms": 5.0},
+        "properties": {
+            "name": "small",
+            "path": "/m/small.gguf",
+            "size": 491_400_064,
+            "context": 4096,
+            "threads": 2,
+            "kv_bytes": 50_331_648,
+            "build": "AVX2 FMA",
+            "extra_buffers": True,
+        },
+    },
+}
+SKILL = {"name": "search-info", "description": "Find it.\nMore.", "state": "enabled", "reason": ""}
+TOOLS = [
+    {"name": "timer", "handle": "@timer", "description": "Count.", "state": "enabled", "reason": ""},
+    {
+        "name": "bad",
+        "handle": "",
+        "description": "B.",
+        "state": "disabled",
+        "reason": "bad.py:\x1b no schema",
+    },
+]
+
+
+def test_status_says_how_it_is(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/status"] = obj(STATUS)
+    done = run("status")
+    assert done.code == 0
+    lines = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "state degraded: the engine is being restarted" in lines
+    assert "daemon 0.1.0, process 10, up 1:02:05" in lines
+    assert "turns 7 finished, 2 failed" in lines
+    assert "model small, 491 MB, /m/small.gguf" in lines
+    assert "context 512 of 4096 tokens resident, cache 50 MB, 2 threads" in lines
+    assert "build AVX2 FMA; repacked buffers on" in lines
+    assert "tokens 900 reused (90 %), 100 decoded, 50 generated" in lines
+    engine = next(line for line in lines if line.startswith("engine "))
+    assert engine.startswith(f"engine ready, process {os.getpid()} with ")
+    assert engine.endswith(" MB, 1 restarts, 3 waiting")
+
+
+@pytest.mark.parametrize("body", [{}, {"engine": 5, "turns": []}, {"engine": {"pid": 2**22 + 1}}])
+def test_status_of_a_daemon_that_says_little(run: Run, daemon: ScriptedDaemon, body: object) -> None:
+    daemon.replies["/v1/status"] = obj(body)
+    done = run("status")
+    assert (done.code, done.err) == (0, "")
+    assert "model" not in done.out
+
+
+def test_json_is_what_the_daemon_said(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/status"] = obj(STATUS)
+    daemon.replies["/v1/skills"] = obj({"skills": [SKILL]})
+    daemon.replies["/v1/tools"] = obj({"tools": TOOLS[:1]})
+    assert json.loads(run("status", "--json").out) == STATUS
+    assert json.loads(run("skills", "--json").out) == {"skills": [SKILL]}
+    assert json.loads(run("tools", "--json").out) == {"tools": TOOLS[:1]}
+
+
+def test_lists_show_why_something_is_disabled(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/skills"] = obj({"skills": [SKILL]})
+    daemon.replies["/v1/tools"] = obj({"tools": TOOLS})
+    assert ["@search-info", "enabled", "Find", "it."] in [x.split() for x in run("skills").out.splitlines()]
+    listed = [line.split() for line in run("tools").out.splitlines()]
+    assert ["@timer", "enabled", "Count."] in listed
+    assert ["@bad", "disabled", "bad.py:", "no", "schema"] in listed
+
+
+@pytest.mark.parametrize("command", ["status", "skills", "tools"])
+def test_no_daemon(run: Run, command: str) -> None:
+    done = run(command)
+    assert done.code == 3
+    assert "start one with `muleteer serve`" in done.err
