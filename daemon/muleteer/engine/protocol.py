@@ -100,6 +100,23 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadSettings:
+    """How the engine loads a model.
+
+    `context`: tokens that may be resident at once (shared ones count once). `sequences`: token sequences
+    resident at once. `batch`: prompt tokens decoded between two looks for a cancel; 128 take about a second
+    on two slow cores. `threads`: 0 means one per physical core. `extra_buffers`: repacked weights, faster on
+    most CPUs (never used when the library was built with AMX, whose kernels crash on some virtual machines).
+    """
+
+    context: int = 4096
+    sequences: int = 16
+    batch: int = 128
+    threads: int = 0
+    extra_buffers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Properties:
     """What the loaded model is and can do, found at load by a self-test and not assumed.
 

@@ -1,0 +1,168 @@
+"""The native cache and its bookkeeping, in step: open a prompt on the longest resident prefix, extend, score.
+
+Every token that llama.cpp evaluates goes through here, is written down in the forest only after it was
+evaluated, and is counted by the request's meter. Knows tokens and sequences, not text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from muleteer.engine.budget import Meter
+from muleteer.engine.llama import Llama, Logits, NoRoomError, Row
+from muleteer.engine.prefixes import Forest
+from muleteer.errors import EngineError
+
+Check = Callable[[], None]
+Part = tuple[int, Sequence[int], Sequence[int]]  # sequence, tokens to append, tokens whose logits are wanted
+
+
+class Cache:
+    """Sequences in the native context."""
+
+    def __init__(self, llama: Llama, forest: Forest) -> None:
+        self._llama, self._forest = llama, forest
+
+    @property
+    def resident_tokens(self) -> int:
+        return self._forest.used
+
+    def open(
+        self, tokens: Sequence[int], constant: int, tail: Sequence[int], check: Check, meter: Meter
+    ) -> tuple[int, Logits]:
+        """A sequence that holds `tokens` and then `tail`, and the logits after the last of them.
+
+        The first `constant` tokens get a pinned sequence of their own unless they have one. At least one
+        token is decoded, since only decoding gives logits. Raises what `check` raises, between chunks."""
+        source, shared = self._forest.match(tokens, len(tokens) if tail else len(tokens) - 1)
+        meter.opens(len(tokens), shared)
+        constant = min(constant, len(tokens) - 1)
+        if constant:
+            source, shared = self._pinned(tokens[:constant], source, shared, check, meter)
+        if source is not None and self._forest.may_continue(source, shared):
+            work = source
+            self._forest.hold(work)
+        else:
+            work = self.fork(source, shared)
+        return work, self.extend(work, [*tokens[shared:], *tail], check, meter)
+
+    def keep(self, tokens: Sequence[int], check: Check, meter: Meter) -> None:
+        """Decode a constant prefix, as far as it is not resident, and pin it."""
+        source, shared = self._forest.match(tokens, len(tokens))
+        meter.opens(len(tokens), shared)
+        self._pinned(tokens, source, shared, check, meter)
+
+    def _pinned(
+        self, tokens: Sequence[int], source: int | None, shared: int, check: Check, meter: Meter
+    ) -> tuple[int | None, int]:
+        """Pin `tokens`; where a prompt that began with them and shared `shared` of `source` continues."""
+        pin = self._forest.pinned_as(tokens)
+        if pin is not None:
+            self._forest.touch(pin)
+            return source, shared
+        if shared > len(tokens) and not self._llama.partial_reuse:
+            return source, shared
+        pin = self.fork(source, min(shared, len(tokens)))
+        if shared < len(tokens):
+            self.extend(pin, tokens[shared:], check, meter)
+            source, shared = pin, len(tokens)
+        self._forest.pin(pin)
+        return source, shared
+
+    def fork(self, source: int | None, length: int) -> int:
+        """A new sequence, held for this request, that shares the beginning of another."""
+        if source is not None:
+            self._forest.hold(source)
+        while not self._forest.has_free_sequence:
+            self._evict("sequence")
+        sequence = self._forest.fork(source, length)
+        self._forest.hold(sequence)
+        if source is not None:
+            self._llama.copy(source, sequence, length)
+        return sequence
+
+    def fork_all(self, source: int) -> int:
+        """A new sequence, held for this request, that shares all of another."""
+        return self.fork(source, self._forest.length(source))
+
+    def drop(self, sequence: int) -> None:
+        """Forget a sequence, if it is still known."""
+        if self._forest.knows(sequence):
+            self._llama.remove(sequence)
+            self._forest.drop(sequence)
+
+    def drop_all(self) -> None:
+        """Forget every sequence."""
+        for sequence in self._forest.sequences():
+            self.drop(sequence)
+
+    def release(self) -> None:
+        """The request is over; its sequences stay until their room is needed."""
+        self._forest.release()
+
+    def extend(self, sequence: int, tokens: Sequence[int], check: Check, meter: Meter) -> Logits:
+        """Append tokens to a sequence, looking for a cancel before each chunk; the logits after the last, a
+        view that is valid until the next evaluation."""
+        last = len(tokens) - 1
+        for begin in range(0, len(tokens), self._llama.batch):
+            check()
+            chunk = tokens[begin : begin + self._llama.batch]
+            at = self._forest.length(sequence)
+            rows = [Row(t, at + j, sequence, begin + j == last) for j, t in enumerate(chunk)]
+            self._evaluate(rows, {sequence: chunk}, meter)
+        return self._llama.logits((len(tokens) - 1) % self._llama.batch)
+
+    def score(self, parts: Sequence[Part], check: Check, meter: Meter) -> list[Logits]:
+        """Extend several sequences, in as few batches as possible; for each the wanted logits, copied."""
+        results: list[Logits] = []
+        rows: list[Row] = []
+        group: list[Part] = []
+        for sequence, tokens, wanted in parts:
+            if len(tokens) > self._llama.batch:
+                self.extend(sequence, tokens[:-1], check, meter)
+                tokens = tokens[-1:]
+            if len(rows) + len(tokens) > self._llama.batch:
+                results += self._score(rows, group, check, meter)
+                rows, group = [], []
+            at, last = self._forest.length(sequence), len(tokens) - 1
+            rows += [Row(t, at + j, sequence, j == last) for j, t in enumerate(tokens)]
+            group.append((sequence, tokens, wanted))
+        return results + self._score(rows, group, check, meter)
+
+    def _score(self, rows: list[Row], group: list[Part], check: Check, meter: Meter) -> list[Logits]:
+        check()
+        self._evaluate(rows, {sequence: tokens for sequence, tokens, _ in group}, meter)
+        ends = [i for i, row in enumerate(rows) if row.logits]
+        return [
+            self._llama.logits(end)[np.asarray(wanted)]
+            for end, (_, _, wanted) in zip(ends, group, strict=True)
+        ]
+
+    def _evaluate(self, rows: Sequence[Row], extended: dict[int, Sequence[int]], meter: Meter) -> None:
+        """Evaluate one batch, giving up idle sequences until it finds room."""
+        while self._forest.room < len(rows):
+            self._evict("cell")
+        while True:
+            try:
+                self._llama.evaluate(rows)
+                break
+            except NoRoomError:
+                self._evict("cell")
+            except EngineError:
+                for sequence in extended:
+                    self.drop(sequence)
+                raise
+        meter.evaluated(len(rows))
+        for sequence, tokens in extended.items():
+            self._forest.extend(sequence, tokens)
+
+    def _evict(self, lacking: str) -> None:
+        victim = self._forest.victim()
+        if victim is None:
+            raise EngineError(
+                f"The engine has no free {lacking} left for this request; raise engine.context or "
+                "engine.sequences, or ask for less at once."
+            )
+        self.drop(victim)
