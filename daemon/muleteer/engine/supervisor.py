@@ -1,0 +1,204 @@
+"""Keeps one engine process running: load, watch, start again after a failure, and stop trying in the end.
+
+The rules:
+
+1. A process that ends is followed by another, after a pause that doubles each time.
+2. After `restarts` restarts in a row without a finished decode in between, no more: state `failed`.
+3. A model that cannot be loaded will not load better the next time: `failed` at once, with its sentence.
+4. Native code that crashes before its first finished decode is started once more without llama.cpp's extra
+   buffers, whose kernels crash on some machines; this attempt is not counted.
+
+Knows nothing of requests beyond that; `client.py` is told of every message and every end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Literal, Protocol
+
+from muleteer.engine import wire
+from muleteer.engine.child import Child, End, started
+from muleteer.engine.protocol import Properties
+from muleteer.errors import EngineDiedError, EngineError, MuleteerError, RequestError
+
+log = logging.getLogger("muleteer.engine")
+
+State = Literal["starting", "loading", "ready", "restarting", "failed", "stopped"]
+
+FIRST_PAUSE_S = 0.5
+"""Before the first restart: enough for the kernel to take the dead process's memory back."""
+LONGEST_PAUSE_S = 30.0
+"""Between two restarts: a board that is short of memory for a while is found working again soon after."""
+
+
+class Owner(Protocol):
+    """Who is told. None of these may block."""
+
+    def received(self, message: wire.FromEngine) -> None:
+        """The ready engine said something about a request."""
+
+    def ended(self, error: EngineError) -> None:
+        """The process is gone; `error` is for whoever waits for its answer."""
+
+    def changed(self) -> None:
+        """`state` is another one."""
+
+
+class Restarts:
+    """Pure: counts failures in a row and says how long to pause before the next start."""
+
+    def __init__(self, limit: int, first_pause: float = FIRST_PAUSE_S) -> None:
+        self._limit = limit
+        self._first_pause = first_pause
+        self._failures = 0
+
+    def succeeded(self) -> None:
+        self._failures = 0
+
+    def failed(self) -> float | None:
+        """Seconds to pause, or None: that was one too many."""
+        self._failures += 1
+        if self._failures > self._limit:
+            return None
+        return float(min(self._first_pause * 2 ** (self._failures - 1), LONGEST_PAUSE_S))
+
+
+class Supervisor:
+    """One engine process at a time. `run` is the loop; all else may be read or called between its steps."""
+
+    def __init__(
+        self, command: Sequence[str], load: wire.Load, owner: Owner, policy: Restarts, load_timeout: float
+    ) -> None:
+        self.state: State = "stopped"
+        self.reason = ""
+        self.failure: MuleteerError = EngineError("The engine is not running.")
+        self.restarts = 0
+        self.properties: Properties | None = None
+        self._command = command
+        self._load = load
+        self._owner = owner
+        self._policy = policy
+        self._load_timeout = load_timeout
+        self._child: Child | None = None
+        self._proven = False
+
+    @property
+    def pid(self) -> int | None:
+        return self._child.pid if self._child else None
+
+    def send(self, line: bytes) -> None:
+        if self._child:
+            self._child.send(line)
+
+    def kill(self, cause: str) -> None:
+        """End the process; it is started again. `cause` completes the sentence "The engine ..."."""
+        if self._child:
+            self._child.kill(cause)
+            self._lose()
+
+    def proven(self) -> None:
+        """A decode was finished: past failures no longer count, and the extra buffers work here."""
+        self._proven = True
+        self._policy.succeeded()
+
+    def begin(self) -> None:
+        """Announce `run`: from now on requests wait instead of failing."""
+        self._policy.succeeded()
+        self._become("starting")
+
+    async def run(self) -> None:
+        """Keep an engine running until cancelled, or until it has failed for good."""
+        try:
+            while (pause := self._judge(await self._live())) is not None:
+                await asyncio.sleep(pause)
+                self.restarts += 1
+            self._become("failed")
+        finally:
+            if self.state != "failed":
+                self.end()
+
+    def end(self) -> None:
+        """Announce that `run` is over, or is about to be cancelled."""
+        self.failure = EngineError("The engine is not running.")
+        self._become("stopped")
+
+    async def _live(self) -> End | MuleteerError:
+        """One process from start to end, or the reason why its model cannot be loaded."""
+        self._proven = False
+        try:
+            async with started(self._command) as child:
+                self._child = child
+                child.send(wire.to_engine(self._load))
+                refused = await self._converse(child)
+                return refused or await child.ended()
+        except RequestError as error:
+            return error
+        except OSError as error:
+            return End(f"could not be started ({error})")
+        finally:
+            self._child = None
+            self.properties = None
+
+    async def _converse(self, child: Child) -> MuleteerError | None:
+        loading = asyncio.get_running_loop().call_later(
+            self._load_timeout,
+            child.kill,
+            f"did not finish loading within {self._load_timeout:g} seconds and was killed",
+        )
+        try:
+            async with aclosing(child.messages()) as messages:
+                async for message in messages:
+                    match message:
+                        case wire.Loading():
+                            self._become("loading")
+                        case wire.Ready():
+                            loading.cancel()
+                            self.properties = message.properties
+                            self._become("ready")
+                        case wire.Failed(id=None):
+                            return wire.as_error(message)
+                        case _:
+                            self._owner.received(message)
+        finally:
+            loading.cancel()
+        self._lose()
+        return None
+
+    def _judge(self, result: End | MuleteerError) -> float | None:
+        """Seconds until the next process, or None for good; the owner is told how this one ended."""
+        if isinstance(result, MuleteerError) and not isinstance(result, EngineError):
+            self.failure, self.reason = result, str(result)
+            log.error("The engine stays down: %s", result)
+            return None
+        end = result if isinstance(result, End) else End(f"could not load its model: {result}")
+        if end.crash and not self._proven and self._load.settings.extra_buffers:
+            self._load = replace(self._load, settings=replace(self._load.settings, extra_buffers=False))
+            pause: float | None = 0.0
+            follows = "it is being started again, without llama.cpp's extra buffers. Try again in a moment."
+        elif (pause := self._policy.failed()) is not None:
+            follows = "it is being started again. Try again in a moment."
+        else:
+            follows = (
+                "it has failed too often in a row and stays down. See the daemon's log, then restart it."
+            )
+        self.reason = f"The engine {end.cause}; {follows.split('. ')[0]}."
+        log.warning("%s", self.reason)
+        self.failure = EngineError(f"The engine {end.cause}; {follows}")
+        self._lose()
+        self._owner.ended(EngineDiedError(f"The engine {end.cause} in the middle of this request; {follows}"))
+        return pause
+
+    def _lose(self) -> None:
+        """The process is dead or dying: nothing more goes to it, though its last words may still come."""
+        self.properties = None
+        self._become("restarting")
+
+    def _become(self, state: State) -> None:
+        if state != self.state:
+            log.info("The engine is %s.", state)
+            self.state = state
+            self._owner.changed()
