@@ -33,12 +33,11 @@ def read_trusted(path: Path, limit: int) -> bytes:
 
 
 def check_folder(path: Path) -> None:
-    """Raises `SkillError` when others could put files into this folder, or into the one a link leads to."""
-    for folder in dict.fromkeys((path.parent.resolve() / path.name, path.resolve())):
-        try:
-            _judge(folder, folder.stat())
-        except OSError as error:
-            raise SkillError(f"{folder} cannot be read: {error.strerror}.") from error
+    """Raises `SkillError` when others could put files into this folder (or the one a link leads to)."""
+    try:
+        _judge(path, path.stat())
+    except OSError as error:
+        raise SkillError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _judge(path: Path, status: os.stat_result) -> None:

@@ -1,0 +1,250 @@
+"""From signature and docstring to schema: what is made, and what is refused with which sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from muleteer.errors import SkillError
+from muleteer.schema import read_docstring, read_form, vet
+from muleteer.tool import Result, Services
+
+
+class Corner(BaseModel):
+    x: int
+    title: str = ""
+
+
+class Tree(BaseModel):
+    children: list[Tree]
+
+
+def full(
+    place: str,
+    level: Annotated[int, Field(ge=0, le=10)],
+    kind: Literal["a", "b"] = "a",
+    note: str | None = None,
+    corner: Corner | None = None,
+    tags: list[str] = [],  # noqa: B006  # tools are written by people who do not know better
+    *,
+    home: Services,
+) -> Result:
+    """Do a thing
+    in two lines. Use it for things.
+
+    place: where
+    level: how far,
+      from nothing to ten
+    kind: which
+    note: what to add
+    corner: which corner
+    tags: words
+
+    Anything else is for people.
+    """
+    return Result.ok("")
+
+
+def test_the_schema_is_compact_and_closed() -> None:
+    form = read_form(full)
+    assert form.summary == "Do a thing in two lines. Use it for things."
+    assert form.services == ("home",)
+    assert form.parameters == {
+        "type": "object",
+        "properties": {
+            "place": {"type": "string", "description": "where"},
+            "level": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 10,
+                "description": "how far, from nothing to ten",
+            },
+            "kind": {"type": "string", "enum": ["a", "b"], "default": "a", "description": "which"},
+            "note": {"type": "string", "description": "what to add"},
+            "corner": {
+                "type": "object",
+                "properties": {"x": {"type": "integer"}, "title": {"type": "string"}},
+                "required": ["x"],
+                "additionalProperties": False,
+                "description": "which corner",
+            },
+            "tags": {"type": "array", "items": {"type": "string"}, "description": "words"},
+        },
+        "required": ["place", "level"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_tool_without_parameters_has_an_empty_closed_object() -> None:
+    def ping() -> Result:
+        """Answer."""
+        return Result.ok("")
+
+    assert read_form(ping).parameters == {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def test_parameters_may_be_called_like_methods_of_the_model() -> None:
+    def odd(json: str, copy: int = 1) -> Result:
+        """Odd.
+
+        json: text
+        copy: how many
+        """
+        return Result.ok("")
+
+    form = read_form(odd)
+    assert list(form.parameters["properties"]) == ["json", "copy"]
+    assert form.arguments({"json": "x"}) == {"json": "x"}
+
+
+def test_arguments_are_converted_and_nulls_left_out() -> None:
+    arguments = read_form(full).arguments({"place": 7, "level": "3", "note": None, "corner": {"x": "1"}})
+    assert arguments == {"place": "7", "level": 3, "corner": Corner(x=1)}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"level": 1}, "'place' is missing"),
+        ({"place": None, "level": 1}, "'place': input should be a valid string"),
+        ({"place": "x", "level": 11}, "'level': input should be less than or equal to 10"),
+        ({"place": "x", "level": 1, "kind": "c"}, "'kind': input should be 'a' or 'b'"),
+        ({"place": "x", "level": 1, "corner": {}}, "'corner.x' is missing"),
+        (
+            {"place": "x", "level": 1, "zone": 1},
+            "there is no parameter 'zone'; the parameters are: place, level, kind, note, corner, tags",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_named(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole sentence is compared
+        read_form(full).arguments(given)
+    assert str(caught.value) == sentence
+
+
+def nothing_said(x: int) -> Result:
+    return Result.ok("")
+
+
+def not_described(x: int) -> Result:
+    """Do it."""
+    return Result.ok("")
+
+
+def described_only() -> Result:
+    """Do it.
+
+    x: not there
+    """
+    return Result.ok("")
+
+
+def not_annotated(x) -> Result:  # type: ignore[no-untyped-def]  # that is the fault
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+def wrong_return() -> str:
+    """Do it."""
+    return ""
+
+
+def unknown_type(x: Missing) -> Result:  # type: ignore[name-defined]  # noqa: F821  # that is the fault
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+def any_number(*x: int) -> Result:
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+def open_object(x: dict[str, int]) -> Result:
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+def endless(x: Tree) -> Result:
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+def no_schema(x: Callable[[], int]) -> Result:
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+def look_ahead(x: Annotated[str, Field(json_schema_extra={"pattern": "^(?!a)b$"})]) -> Result:
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (nothing_said, "no docstring"),
+        (not_described, "'x' is not described; add a line 'x: ...'"),
+        (described_only, "describes 'x', which is not a parameter"),
+        (not_annotated, "'x' has no annotation"),
+        (wrong_return, "return annotation must be Result"),
+        (unknown_type, "'Missing' is not defined"),
+        (any_number, "'x' cannot be given by name"),
+        (open_object, "open object at /properties/x"),
+        (endless, "Tree contains itself"),
+        (no_schema, "make no JSON schema"),
+        (look_ahead, "cannot be decoded at /properties/x: .*look-around"),
+    ],
+)
+def test_what_cannot_be_a_tool_is_refused_with_the_reason(
+    function: Callable[..., Any], sentence: str
+) -> None:
+    with pytest.raises(SkillError, match=sentence):
+        read_form(function)
+
+
+def test_an_unsupported_keyword_is_named_with_its_pointer() -> None:
+    inner = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+    schema = {"type": "object", "properties": {"a": {"anyOf": [inner]}}, "additionalProperties": False}
+    with pytest.raises(SkillError, match="'uniqueItems' at /properties/a/anyOf/0"):
+        vet(schema)
+
+
+@pytest.mark.parametrize("pattern", [r"^(\d+|imap:[A-Za-z0-9_-]+)$", r"^\d{4}-\d{2}$"])
+def test_patterns_inside_arrays_are_taken(pattern: str) -> None:
+    items = {"type": "string", "pattern": pattern}
+    vet(
+        {
+            "type": "object",
+            "properties": {"a": {"type": "array", "items": items}},
+            "additionalProperties": False,
+        }
+    )
+
+
+def test_a_docstring_is_a_paragraph_and_lines_of_parameters() -> None:
+    text = "One.\nTwo.\n\na: first\n  and more\nb: second\nNote: for people\n  not a continuation\n"
+    assert read_docstring(text) == ("One. Two.", {"a": "first and more", "b": "second"})

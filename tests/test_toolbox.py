@@ -1,0 +1,288 @@
+"""Tool modules on disk: one bad tool disables itself alone. Calls: one result, whatever the tool does."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from muleteer.tool import Note, Result, Services, Status, tool
+from muleteer.toolbox import STUCK_LIMIT, Toolbox
+
+GOOD = '''
+from muleteer.tool import Result, tool
+
+@tool(effect="read", examples=("ping",))
+def {name}(place: str, level: int = 1) -> Result:
+    """Answer from {where}. Use it to try.
+
+    place: where
+    level: how far
+    """
+    return Result.ok(f"{where}, {{place}}, {{level}}")
+'''
+
+
+class Pad:
+    """The simplest notebook."""
+
+    async def add(self, text: str) -> Note:
+        return Note(text, datetime.now(UTC))
+
+    async def search(self, query: str, limit: int = 8) -> list[Note]:
+        return []
+
+
+SERVICES = Services(Pad())
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    return path
+
+
+async def text_of(toolbox: Toolbox, name: str, **arguments: object) -> str:
+    return (await toolbox.call(name, arguments)).result.text
+
+
+async def test_a_module_becomes_a_tool(tmp_path: Path) -> None:
+    path = write(tmp_path / "tools", "good_one", GOOD.format(name="good_one", where="here"))
+    before = list(sys.path)
+    toolbox = Toolbox.load([tmp_path / "tools", tmp_path / "missing"], SERVICES)
+    assert toolbox.disabled == {}
+    made = toolbox.tools["good_one"]
+    assert (made.handle, made.path, made.menu, made.effect) == ("good-one", str(path), True, "read")
+    assert made.description == "Answer from here. Use it to try."
+    assert made.signature == "good_one(place, [level]) — Answer from here."
+    assert made.examples == ("ping",)
+    assert await text_of(toolbox, "good_one", place="x") == "here, x, 1"
+    assert sys.path == before
+    assert [entry.name for entry in (tmp_path / "tools").iterdir()] == ["good_one.py"]  # no byte code
+
+
+BROKEN = {
+    "raises": ("1 / 0", "division by zero. (line 1)"),
+    "syntax": ("def x(:", "invalid syntax"),
+    "exits": ("import sys; sys.exit(3)", "it tried to end the program"),
+    "needs": ("import a_module_that_is_not_there", "No module named 'a_module_that_is_not_there'"),
+    "nothing": ("x = 1", "holds no function marked with @tool"),
+    "binary": ("x = '\0'", "null bytes"),
+    "reply": (GOOD.format(name="reply", where="x"), "the name reply is reserved"),
+    "odd__name": (GOOD.format(name="odd__name", where="x"), "made of a-z and 0-9"),
+    "silent": (
+        GOOD.format(name="silent", where="x").replace("level: how far", ""),
+        "'level' is not described",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_a_broken_module_disables_itself_alone(tmp_path: Path, name: str) -> None:
+    source, reason = BROKEN[name]
+    write(tmp_path, name, source)
+    write(tmp_path, "good", GOOD.format(name="good", where="here"))
+    toolbox = Toolbox.load([tmp_path], SERVICES)
+    assert list(toolbox.tools) == ["good"]
+    assert list(toolbox.disabled) == [name]
+    assert reason in toolbox.disabled[name]
+    assert str(tmp_path / name) in toolbox.disabled[name]
+    assert await text_of(toolbox, "good", place="x") == "here, x, 1"
+
+
+async def test_a_later_folder_overrides_by_name(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    write(first, "thing", GOOD.format(name="thing", where="first"))
+    write(second, "thing", GOOD.format(name="thing", where="second"))
+    toolbox = Toolbox.load([first, second], SERVICES)
+    assert await text_of(toolbox, "thing", place="x") == "second, x, 1"
+
+
+def test_a_broken_override_does_not_bring_the_old_tool_back(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    write(first, "thing", GOOD.format(name="thing", where="first"))
+    write(second, "thing", "1 / 0")
+    toolbox = Toolbox.load([first, second], SERVICES)
+    assert toolbox.tools == {}
+    assert str(second) in toolbox.disabled["thing"]
+
+
+def test_two_files_of_one_folder_with_one_name_are_both_named(tmp_path: Path) -> None:
+    one = write(tmp_path, "one", GOOD.format(name="same", where="one"))
+    two = write(tmp_path, "two", GOOD.format(name="same", where="two"))
+    toolbox = Toolbox.load([tmp_path], SERVICES)
+    assert toolbox.tools["same"].path == str(one)
+    assert str(one) in toolbox.disabled[str(two)]
+
+
+def test_files_that_others_may_write_are_refused(tmp_path: Path) -> None:
+    open_folder, folder = tmp_path / "open", tmp_path / "tools"
+    write(open_folder, "hidden", GOOD.format(name="hidden", where="x"))
+    open_folder.chmod(0o777)
+    write(folder, "loose", GOOD.format(name="loose", where="x")).chmod(0o666)
+    toolbox = Toolbox.load([open_folder, folder], SERVICES)
+    assert toolbox.tools == {}
+    assert "chmod go-w" in toolbox.disabled[str(open_folder)]
+    assert "chmod go-w" in toolbox.disabled["loose"]
+
+
+@tool(effect="write")
+async def keep(note: str, home: Services) -> Result:
+    """Keep it.
+
+    note: what
+    """
+    return Result.ok((await home.notebook.add(note)).text)
+
+
+@tool(effect="read", network=True)
+def fetch() -> Result:
+    """Fetch it."""
+    return Result.ok("fetched")
+
+
+@tool(effect="read")
+def fail() -> Result:
+    """Fail."""
+    raise KeyError("some\nkey")
+
+
+@tool(effect="read")
+async def refuse() -> Result:
+    """Refuse."""
+    raise ValueError("the moon is not up")
+
+
+@tool(effect="read")
+async def leave() -> Result:
+    """End the program."""
+    raise SystemExit(3)
+
+
+@tool(effect="read")
+def leave_thread() -> Result:
+    """End the program from a thread."""
+    sys.exit(3)
+
+
+@tool(effect="read")
+async def give_up() -> Result:
+    """Cancel itself."""
+    raise asyncio.CancelledError
+
+
+@tool(effect="read")
+async def mumble() -> Result:
+    """Return something else."""
+    return "text"  # type: ignore[return-value]  # that is the fault
+
+
+@tool(effect="read", timeout=0.05)
+async def dawdle() -> Result:
+    """Never end."""
+    await asyncio.Event().wait()
+    return Result.ok("never")
+
+
+async def test_services_are_lent_and_not_asked_for() -> None:
+    toolbox = Toolbox.of([keep], SERVICES)
+    assert list(toolbox.tools["keep"].parameters["properties"]) == ["note"]
+    assert await text_of(toolbox, "keep", note="tea") == "tea"
+    assert await text_of(toolbox, "keep", note="tea", home="x") == (
+        "keep was not called: there is no parameter 'home'; the parameters are: note."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("fail", "fail failed: KeyError: 'some\\nkey'."),
+        ("refuse", "refuse failed: the moon is not up."),
+        ("leave", "leave failed: it tried to end the program."),
+        ("leave_thread", "leave_thread failed: it tried to end the program."),
+        ("give_up", "give_up gave up before it had a result."),
+        ("mumble", "mumble is broken: it returned str instead of a Result."),
+        ("dawdle", "dawdle took longer than 0.05 s and was stopped."),
+        (
+            "nope",
+            "unknown tool 'nope'. Available: dawdle, fail, give_up, leave, leave_thread, mumble, refuse",
+        ),
+    ],
+)
+async def test_a_tools_fault_is_its_result(name: str, text: str) -> None:
+    toolbox = Toolbox.of([fail, refuse, leave, leave_thread, give_up, mumble, dawdle], SERVICES)
+    outcome = await toolbox.call(name, {})
+    assert outcome.result == Result.error(text)
+    assert outcome.tool == name
+    assert outcome.ms >= (50 if name == "dawdle" else 0)
+
+
+async def test_the_network_is_refused_while_offline() -> None:
+    assert (await Toolbox.of([fetch], Services(Pad(), offline=True)).call("fetch", {})).result.status is (
+        Status.UNAVAILABLE
+    )
+    assert await text_of(Toolbox.of([fetch], Services(Pad(), offline=False)), "fetch") == "fetched"
+
+
+async def test_a_plain_function_runs_beside_the_loop() -> None:
+    threads: list[threading.Thread] = []
+
+    @tool(effect="read")
+    def where() -> Result:
+        """Tell the thread."""
+        threads.append(threading.current_thread())
+        return Result.ok("")
+
+    await Toolbox.of([where], SERVICES).call("where", {})
+    assert threads[0] is not threading.main_thread()
+    assert threads[0].daemon  # so that a tool that hangs cannot hold up the end of the daemon
+
+
+async def test_cancelling_the_caller_passes_through() -> None:
+    started = asyncio.Event()
+
+    @tool(effect="read")
+    async def wait() -> Result:
+        """Wait."""
+        started.set()
+        await asyncio.Event().wait()
+        return Result.ok("never")
+
+    call = asyncio.create_task(Toolbox.of([wait], SERVICES).call("wait", {}))
+    await started.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+async def test_threads_that_hang_do_not_pile_up() -> None:
+    release = threading.Event()
+
+    @tool(effect="read", timeout=0.02)
+    def hang() -> Result:
+        """Hang until released."""
+        release.wait()
+        return Result.ok("done")
+
+    toolbox = Toolbox.of([hang], SERVICES)
+    for _ in range(STUCK_LIMIT):
+        assert await text_of(toolbox, "hang") == "hang took longer than 0.02 s and was stopped."
+    assert await text_of(toolbox, "hang") == f"hang is still stuck in {STUCK_LIMIT} earlier calls."
+    release.set()
+    for thread in threading.enumerate():
+        if thread.name == "tool hang":
+            thread.join()
+    await asyncio.sleep(0)  # the threads have told the loop that they ended; let it hear
+    assert await text_of(toolbox, "hang") == "done"
+
+
+def test_a_tool_can_be_disabled_later() -> None:
+    toolbox = Toolbox.of([fail, refuse], SERVICES)
+    toolbox.disable("fail", "too long")
+    assert list(toolbox.tools) == ["refuse"]
+    assert toolbox.disabled == {"fail": "too long"}
