@@ -196,13 +196,13 @@ def load(file: Path | None = None, options: Mapping[str, object] | None = None) 
 
     Raises `ConfigError` with every problem found, each with its origin.
     """
-    return _load(_given(file, options or {}))
+    return merged(_given(file, options or {}))
 
 
 def sources(file: Path | None = None, options: Mapping[str, object] | None = None) -> list[Source]:
     """Every key with its value and origin, in the order of `Settings`. Raises `ConfigError` like `load`."""
     given = _given(file, options or {})
-    settings = _load(given)
+    settings = merged(given)
     origins = {each.key: each.origin for each in given}
     return [
         Source(key, _value(settings, key), origins.get(key, "default"), field.description or "")
@@ -230,10 +230,16 @@ def _given(file: Path | None, options: Mapping[str, object]) -> list[Given]:
     return [*layers.read_files(file), *layers.read_environment(os.environ), *from_options]
 
 
-def _load(given: Sequence[Given]) -> Settings:
+def merged(given: Sequence[Given]) -> Settings:
+    """Settings from what was set, weakest first. Raises `ConfigError` like `load`."""
     known = known_keys()
-    problems = [problem for each in given if (problem := mistakes.unknown(each, known))]
-    in_force = {each.key: each for each in given if each.key in known}
+    problems: list[str] = []
+    in_force: dict[str, Given] = {}
+    for each in given:
+        if problem := mistakes.unknown(each, known):
+            problems.append(problem)
+        elif each.key in known:  # an empty section is none
+            in_force[each.key] = each
     tables: dict[str, dict[str, object]] = {section: {} for section in ("", *mistakes.sections(known))}
     for key, each in in_force.items():
         section, _, name = key.rpartition(".")

@@ -24,8 +24,7 @@ def unknown(given: Given, known: Mapping[str, FieldInfo]) -> str | None:
     """The sentence about a key that does not exist, with the nearest one that does."""
     key = given.key
     if given.kind == "variable":
-        nearest = key if key in known else _nearest(key, known)
-        right = layers.variable_of(nearest)
+        right = _nearest_variable(given, known)
         wrong = f"unknown environment variable {given.origin}; the nearest known one is {right}"
         return None if given.origin == right else wrong
     if key in known:
@@ -38,9 +37,20 @@ def unknown(given: Given, known: Mapping[str, FieldInfo]) -> str | None:
 
 def _nearest(key: str, known: Mapping[str, FieldInfo]) -> str:
     """The same name in another section, else the most similar key."""
+    return _namesake(key, known) or get_close_matches(key, known, n=1, cutoff=0.0)[0]
+
+
+def _nearest_variable(given: Given, known: Mapping[str, FieldInfo]) -> str:
+    namesake = given.key if given.key in known else _namesake(given.key, known)
+    if namesake:
+        return layers.variable_of(namesake)
+    variables = [*(layers.variable_of(key) for key in known), layers.CONFIG_VARIABLE]
+    return get_close_matches(given.origin, variables, n=1, cutoff=0.0)[0]
+
+
+def _namesake(key: str, known: Mapping[str, FieldInfo]) -> str | None:
     name = key.rpartition(".")[2]
-    same = [each for each in known if each.rpartition(".")[2] == name]
-    return (same or get_close_matches(key, known, n=1, cutoff=0.0))[0]
+    return next((each for each in known if each.rpartition(".")[2] == name), None)
 
 
 def sections(known: Mapping[str, FieldInfo]) -> dict[str, None]:

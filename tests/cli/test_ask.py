@@ -91,7 +91,10 @@ def test_invalid_utf8_on_the_command_line(program: Program, daemon: ScriptedDaem
 
 @pytest.mark.parametrize(
     ("code", "exit_code"),
-    [("too_long", 1), ("internal", 1), ("busy", 4), ("engine", 4), ("engine_died", 4), ("model", 4)],
+    [
+        *((code, 1) for code in ("too_long", "over_budget", "internal", "of_a_later_version")),
+        *((code, 4) for code in ("busy", "loading", "engine", "engine_died", "model", "shutting_down")),
+    ],
 )
 @pytest.mark.parametrize("streamed", [True, False])
 def test_what_the_daemon_reports(

@@ -7,8 +7,10 @@ from muleteer.errors import (
     EngineBusyError,
     EngineDiedError,
     EngineError,
+    LoadingError,
     ModelError,
     MuleteerError,
+    ShuttingDownError,
     SocketError,
 )
 
@@ -28,7 +30,10 @@ Exit codes:
   4    the model or its engine is unavailable or busy
   130  interrupted"""
 
-UNAVAILABLE = frozenset({EngineBusyError.code, EngineDiedError.code, EngineError.code, ModelError.code})
+UNAVAILABLE = frozenset(
+    kind.code
+    for kind in (EngineBusyError, EngineDiedError, EngineError, LoadingError, ModelError, ShuttingDownError)
+)
 
 
 class ReportedError(MuleteerError):
