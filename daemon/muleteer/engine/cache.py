@@ -135,10 +135,8 @@ class Cache:
         check()
         self._evaluate(rows, {sequence: tokens for sequence, tokens, _ in group}, meter)
         ends = [i for i, row in enumerate(rows) if row.logits]
-        return [
-            self._llama.logits(end)[np.asarray(wanted)]
-            for end, (_, _, wanted) in zip(ends, group, strict=True)
-        ]
+        wanted = [np.asarray(tokens) for _, _, tokens in group]
+        return [self._llama.logits(end)[tokens] for end, tokens in zip(ends, wanted, strict=True)]
 
     def _evaluate(self, rows: Sequence[Row], extended: dict[int, Sequence[int]], meter: Meter) -> None:
         """Evaluate one batch, giving up idle sequences until it finds room."""

@@ -38,8 +38,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """`tokens`, of which the first `constant` are those of the constant part. `lead` is white space before the
-    reply: it belongs to the reply's first token, as the model was trained to write it."""
+    """`tokens`, of which the first `constant` are those of the constant part. `lead` is white space before
+    the reply: it belongs to the reply's first token, as the model was trained to write it."""
 
     tokens: list[int]
     constant: int

@@ -222,8 +222,8 @@ class Decoder:
     def _sample(
         self, prompt: Prompt, out: list[int], limit: int, visible: Visible, check: Check, meter: Meter
     ) -> Iterator[int]:
-        """The likeliest tokens one by one, also written to `out`, until the model ends its turn, what was seen
-        so far ends it, or the limit is reached."""
+        """The likeliest tokens one by one, also written to `out`, until the model ends its turn, the text so
+        far ends it, or the limit is reached."""
         sequence, logits = self._cache.open(prompt.tokens, prompt.constant, (), check, meter)
         while not self._is_end(token := _likeliest(logits)):
             out.append(token)
@@ -242,8 +242,8 @@ class Decoder:
         return "length" if len(out) >= limit else "stop"
 
     def _option(self, begin: str, option: str) -> tuple[int, ...]:
-        """An option's tokens and the end of the turn, tokenized together with the beginning of the reply where
-        that leaves the beginning's own tokens as they are."""
+        """An option's tokens and the end of the turn, tokenized together with the beginning of the reply
+        where that leaves the beginning's own tokens as they are."""
         opened, whole = self._chat.foreign(begin), self._chat.foreign(begin + option)
         joined = whole[: len(opened)] == opened
         tokens = whole[len(opened) :] if joined else self._chat.foreign(option)

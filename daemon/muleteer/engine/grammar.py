@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 import llguidance.numpy as bitmasks
 import numpy as np
@@ -20,7 +21,8 @@ from muleteer.errors import EngineError, SkillError
 
 Schema = dict[str, object]
 
-STYLE = {  # the JSON that models were trained on; with compact separators the 1.5B one lost minus signs
+# The JSON that models were trained on; with compact separators the 1.5B model lost minus signs.
+STYLE: Any = {  # llguidance has a type for this and does not export it
     "whitespace_flexible": False,
     "item_separator": ", ",
     "key_separator": ": ",
@@ -62,9 +64,8 @@ def _prepare(schema: object, pointer: str, close: bool) -> Schema | bool:
     is_object = _may_be(prepared, "object") or "properties" in prepared
     combined = is_object and any(key in prepared for key in COMBINED)
     for key, path, below in _below(prepared):
-        inner = _prepare(
-            below, f"{pointer}/{path}", close=key != "allOf" and not (combined and key in COMBINED)
-        )
+        part = key == "allOf" or (combined and key in COMBINED)
+        inner = _prepare(below, f"{pointer}/{path}", close=not part)
         _put(prepared, path, inner)
     if is_object and close and not combined:
         prepared.setdefault("additionalProperties", False)
@@ -119,7 +120,7 @@ def _complaint(schema: Schema) -> str:
 def _fault(schema: Schema, root: Schema, pointer: str) -> tuple[str, str]:
     """Where the fault is: the innermost schema that fails by itself, and the keyword without which it would
     not. Best effort, since keywords can also fail together."""
-    shared = {key: root[key] for key in ("$defs", "definitions") if key in root}
+    shared: Schema = {key: root[key] for key in ("$defs", "definitions") if key in root}
     for _, path, below in _below(schema):
         if isinstance(below, dict) and _complaint({**shared, **below}):
             return _fault(below, root, f"{pointer}/{path}")
@@ -201,9 +202,7 @@ class Matcher:
                 allowed = rest if rest.size else allowed
             token = int(allowed[logits[allowed].argmax()])
         if not np.isfinite(logits[token]):
-            raise EngineError(
-                "The model gave no finite score for any allowed token; the file may be damaged."
-            )
+            raise EngineError("The model gave no finite score for a token; its file may be damaged.")
         self._matcher.consume_token(token)
         self._check()
         return token

@@ -13,6 +13,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")  # a crash must end the process now, not after gdb has run
 
@@ -27,6 +28,7 @@ from muleteer.engine.protocol import LoadSettings
 from muleteer.errors import EngineError, ModelError
 
 Logits = NDArray[np.float32]
+Pointer = Any  # native handles: llama_cpp has no types for them
 
 PIECE_BYTES = 512  # the longest token text of any known vocabulary is 256 bytes
 TEXT_BYTES = 1 << 20  # a metadata value; chat templates are up to about 20 kB
@@ -36,7 +38,7 @@ ERROR_LINES = 8  # of llama.cpp's log, kept for the sentence about a failure
 _errors: collections.deque[str] = collections.deque(maxlen=ERROR_LINES)
 
 
-@llama_cpp.llama_log_callback
+@llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]  # a ctypes function type
 def _listen(level: int, text: bytes, _data: object) -> None:
     """Keep error lines for the next refusal; everything else llama.cpp says is dropped."""
     line = text.decode(errors="replace").strip()
@@ -65,10 +67,8 @@ class Row:
 def build() -> str:
     """The CPU features the native library was compiled with, as one line."""
     text: bytes = llama_cpp.llama_print_system_info()
-    features = [
-        part.split("=")[0].strip() for part in text.decode().split("|") if part.strip().endswith("= 1")
-    ]
-    return " ".join(feature.rpartition(":")[2].strip() for feature in features)
+    pairs = [part.rpartition(":")[2].split("=") for part in text.decode().split("|")]
+    return " ".join(pair[0].strip() for pair in pairs if pair[-1].strip() == "1")
 
 
 class Llama:
@@ -116,8 +116,8 @@ class Llama:
         return not (llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
 
     def evaluate(self, rows: Sequence[Row]) -> None:
-        """Evaluate up to `batch` tokens. Raises `NoRoomError` (nothing changed) or `EngineError` (the sequences
-        of these rows are in an unknown state and must be removed)."""
+        """Evaluate up to `batch` tokens. Raises `NoRoomError` (nothing changed) or `EngineError` (the
+        sequences of these rows are in an unknown state and must be removed)."""
         batch = self._batch
         batch.n_tokens = len(rows)
         for i, row in enumerate(rows):
@@ -219,7 +219,7 @@ class Llama:
         return lltokenizer_from_vocab(self._vocab, eos_token=list(ends))
 
 
-def _load(path: Path, vocab_only: bool, extra_buffers: bool) -> ctypes.c_void_p:
+def _load(path: Path, vocab_only: bool, extra_buffers: bool) -> Pointer:
     params = llama_cpp.llama_model_default_params()
     params.vocab_only, params.use_extra_bufts = vocab_only, extra_buffers
     _errors.clear()
@@ -232,7 +232,7 @@ def _load(path: Path, vocab_only: bool, extra_buffers: bool) -> ctypes.c_void_p:
     return model
 
 
-def _context(model: ctypes.c_void_p, size: int, settings: LoadSettings, threads: int) -> ctypes.c_void_p:
+def _context(model: Pointer, size: int, settings: LoadSettings, threads: int) -> Pointer:
     params = llama_cpp.llama_context_default_params()
     params.n_ctx, params.n_seq_max, params.kv_unified = size, settings.sequences, True
     params.n_batch = params.n_ubatch = settings.batch
@@ -244,7 +244,7 @@ def _context(model: ctypes.c_void_p, size: int, settings: LoadSettings, threads:
     return context
 
 
-def _metadata(model: ctypes.c_void_p) -> dict[str, str]:
+def _metadata(model: Pointer) -> dict[str, str]:
     buffer = ctypes.create_string_buffer(TEXT_BYTES)
     pairs = {}
     for i in range(llama_cpp.llama_model_meta_count(model)):

@@ -81,8 +81,8 @@ def check_memory(need: Need, path: Path, context: int) -> None:
     available = psutil.virtual_memory().available
     if need.total > available:
         raise ModelError(
-            f"{path.name} does not fit in memory: {_mib(need.weights)} weights + {_mib(need.kv)} for a context "
-            f"of {context} tokens + {_mib(need.buffers)} buffers = {_mib(need.total)} MiB, and "
+            f"{path.name} does not fit in memory: {_mib(need.weights)} MiB of weights, {_mib(need.kv)} for a "
+            f"context of {context} tokens and {_mib(need.buffers)} of buffers make {_mib(need.total)}, and "
             f"{_mib(available)} MiB are available; choose a smaller model or lower engine.context."
         )
 

@@ -6,6 +6,8 @@ that stands alone needs no decoding. Branches of one level are decoded in one ba
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,28 +35,27 @@ class Scorer:
     def _share(self, node: Node, sequence: int, logits: NDArray[np.float32], mass: float) -> None:
         weights = np.exp(logits.astype(np.float64) - float(logits.max()))
         parts = mass * weights / weights.sum()
-        deeper: list[tuple[int, Node, float]] = []
-        for (token, below), part in zip(node.branches.items(), parts.tolist(), strict=True):
+        deeper: list[tuple[Node, float]] = []
+        for below, part in zip(node.branches.values(), parts.tolist(), strict=True):
             if isinstance(below, int):
                 self._found[below] = part
             elif part < HOPELESS:
                 members = below.members()
                 self._found |= dict.fromkeys(members, part / len(members))
             else:
-                deeper.append((token, below, part))
+                deeper.append((below, part))
         for begin in range(0, len(deeper), TOGETHER):
             self._descend(deeper[begin : begin + TOGETHER], sequence)
 
-    def _descend(self, branches: list[tuple[int, Node, float]], sequence: int) -> None:
+    def _descend(self, branches: Sequence[tuple[Node, float]], sequence: int) -> None:
         forks: list[int] = []
         try:
-            forks += [self._cache.fork_all(sequence) for _ in branches]
-            wanted = [
-                (fork, node.chain, list(node.branches))
-                for fork, (_, node, _) in zip(forks, branches, strict=True)
-            ]
-            rows = self._cache.score(wanted, self._check, self._meter)
-            for fork, row, (_, node, mass) in zip(forks, rows, branches, strict=True):
+            for _ in branches:
+                forks.append(self._cache.fork_all(sequence))
+            nodes = [node for node, _ in branches]
+            parts = [(fork, node.chain, list(node.branches)) for fork, node in zip(forks, nodes, strict=True)]
+            rows = self._cache.score(parts, self._check, self._meter)
+            for fork, row, (node, mass) in zip(forks, rows, branches, strict=True):
                 self._share(node, fork, row, mass)
         finally:
             for fork in forks:

@@ -48,8 +48,8 @@ class Turns:
         self.able = _try_out(template)
 
     def text(self, slots: Slots, conversation: Conversation) -> str:
-        """The prompt with slots in it, up to where the reply continues. Raises `EngineError` when the template
-        refuses the conversation."""
+        """The prompt with slots in it, up to where the reply continues. Raises `EngineError` when the
+        template refuses the conversation."""
         turns = self._turns(slots, conversation.messages, conversation.tool)
         opened = self._render(slots, turns, conversation.tool, reply=True)
         if opened.rstrip().endswith("<think>"):
@@ -59,7 +59,7 @@ class Turns:
         return opened + slots.put(conversation.begin)
 
     def constant_text(self, slots: Slots, conversation: Conversation) -> str:
-        """The beginning that all conversations with this constant part share when a user message follows it."""
+        """What all conversations with this constant part begin with if a user message follows it."""
         messages = (*conversation.messages[: conversation.constant], Message("user", "?"))
         turns = self._turns(slots, messages, conversation.tool)
         text = self._render(slots, turns, conversation.tool, reply=False)
