@@ -23,7 +23,7 @@ from muleteer.trust import check_folder, read_trusted
 log = logging.getLogger(__name__)
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-FILE_LIMIT = 65_536  # bytes; ten times what fits any prompt, and little enough to read without a thought
+FILE_LIMIT = 32_768  # bytes; several times what fits a prompt, and little enough to parse at once
 KEYS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
 METADATA_KEYS = ("examples", "schedule", "budget", "author", "version")
 FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)

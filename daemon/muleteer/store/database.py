@@ -45,7 +45,7 @@ class Database:
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do `work` in one transaction; when this returns, it is on disk. Raises `StoreError`, and then
-        nothing of it happened. Cancelling stops the waiting, not the work."""
+        nothing of it happened. Cancelled before it began, it is dropped; after, it is finished unwatched."""
         return await self._run("BEGIN IMMEDIATE", work)
 
     async def _run(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Collection
 
 WORD_LIMIT = 12  # words of one question; what a small model adds beyond is noise
+# How forms of one word end in the languages below.
+ENDINGS = frozenset(("", "s", "es", "y", "ies", "e", "d", "ed", "ing", "n", "en", "er", "ern"))
 MARKS = re.compile(r"[\u0300-\u036f]")
 # Words that say how a question is asked, not what it is about: English, German, Spanish.
 COMMON = """
@@ -43,27 +45,23 @@ def keywords(question: str) -> tuple[str, ...]:
     ]
 
 
-def meanings(word: str, vocabulary: Collection[str]) -> tuple[str, ...]:
-    """Words of the vocabulary that `word` may mean; the next kind is tried only when a kind gives nothing."""
-    for kind in (_same, _contains, _slip):
-        if found := tuple(term for term in vocabulary if kind(word, term)):
-            return found
-    return ()
+def meanings(word: str, vocabulary: Collection[str]) -> tuple[tuple[str, ...], float]:
+    """Words of the vocabulary that `word` may mean, and how surely (0 to 1). The next kind of likeness is
+    tried only when one gives nothing."""
+    for alike, sureness in ((_same, 1.0), (_contains, 1.0), (_slip, 0.5)):
+        if found := tuple(term for term in vocabulary if alike(word, term)):
+            return found, sureness
+    return (), 0.0
 
 
 def _same(word: str, term: str) -> bool:
-    """Equal, or two forms of one word: a long shared beginning and short endings (party, parties)."""
+    """Equal, or two forms of one word, as in party and parties; not two names, as in Martin and Martha."""
     if word == term:
         return True
-    shared = 0
-    for left, right in zip(word, term, strict=False):
-        if left != right:
-            break
-        shared += 1
-    endings = len(word) - shared, len(term) - shared
-    if min(endings) == 0:
-        return shared >= 3 and max(endings) <= (1 if shared == 3 else 2)
-    return shared >= 4 and max(endings) <= 3 and shared >= 2 * max(endings) - 1 and not word.isdigit()
+    pairs = zip(word, term, strict=False)
+    shared = next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(word), len(term)))
+    endings = {word[shared:], term[shared:]}
+    return endings == {"", "s"} if shared == 3 else shared > 3 and endings <= ENDINGS
 
 
 def _contains(word: str, term: str) -> bool:
@@ -73,12 +71,12 @@ def _contains(word: str, term: str) -> bool:
 
 
 def _slip(word: str, term: str) -> bool:
-    """One wrong, missing, extra or swapped letter in a word of four or more, two in seven or more."""
+    """One wrong, missing, extra or swapped letter in a word of four or more, two in nine or more."""
     singular = word.removesuffix("s")
     short = min(len(singular), len(term))
     if short < 4 or word.isdigit():
         return False
-    allowed = 2 if short >= 7 else 1
+    allowed = 2 if short >= 9 else 1
     return any(
         abs(len(form) - len(term)) <= allowed and _distance(form, term, allowed) <= allowed
         for form in {word, singular}

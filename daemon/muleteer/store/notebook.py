@@ -82,24 +82,25 @@ def _newest(connection: sqlite3.Connection, limit: int) -> list[int]:
 
 
 def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> tuple[list[int], float]:
-    """Numbers of the notes that hold as many of the words as any note does, and that share of the words. Less
-    than a third is not about the same thing."""
+    """Numbers of the notes that hold as many of the words as any note does, best first, and that share of the
+    words. Less than a third of them is not about the same thing."""
     vocabulary = [row[0] for row in connection.execute("SELECT term FROM note_words")]
-    scores: dict[int, list[float]] = defaultdict(list)
+    held: dict[int, float] = defaultdict(float)  # words held, a doubtful one counting half
+    rank: dict[int, float] = defaultdict(float)  # bm25: the lower the better
     for word in words:
-        if terms := meanings(word, vocabulary):
-            phrase = " OR ".join(f'"{term}"' for term in terms)
-            rows = connection.execute(
-                "SELECT rowid, bm25(note_index) FROM note_index WHERE text MATCH ?", (phrase,)
-            )
-            for number, score in rows:
-                scores[number].append(score)
-    most = max(map(len, scores.values()), default=0)
+        terms, sureness = meanings(word, vocabulary)
+        phrase = " OR ".join(f'"{term}"' for term in terms) or '""'
+        rows = connection.execute(
+            "SELECT rowid, bm25(note_index) FROM note_index WHERE text MATCH ?", (phrase,)
+        )
+        for number, score in rows:
+            held[number] += sureness
+            rank[number] += score
+    most = max(held.values(), default=0.0)
     if 3 * most < len(words):
         return [], 0.0
-    best = [number for number, found in scores.items() if len(found) == most]
-    best.sort(key=lambda number: (sum(scores[number]), -number))  # bm25 is lower for better
-    return best, most / len(words)
+    best = [number for number, count in held.items() if count == most]
+    return sorted(best, key=lambda number: (rank[number], -number)), most / len(words)
 
 
 def _read(connection: sqlite3.Connection, number: int, match: float) -> Note:

@@ -1,0 +1,170 @@
+"""One SQLite file: migrations, durability, and one sentence for each way it cannot be used."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from muleteer.store.database import Database, StoreError
+
+FIRST = ("CREATE TABLE things (name TEXT)",)
+SECOND = ("ALTER TABLE things ADD COLUMN size INTEGER DEFAULT 1", "INSERT INTO things VALUES ('made', 2)")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "things.db"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    made = Database(path, [FIRST])
+    yield made
+    await made.close()
+
+
+def damage(path: Path) -> bytes:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"not a database" * 1000)
+    return path.read_bytes()
+
+
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+async def names(database: Database) -> list[str]:
+    return await database.read(lambda c: [row[0] for row in c.execute("SELECT name FROM things")])
+
+
+async def test_it_is_in_wal_mode_fully_synchronous_and_private(database: Database, path: Path) -> None:
+    def pragmas(connection: sqlite3.Connection) -> list[object]:
+        names = ("journal_mode", "synchronous", "user_version")
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+    assert await database.read(pragmas) == ["wal", 2, 1]
+    for file in path.parent.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+async def test_migrations_run_once_and_in_order(database: Database, path: Path) -> None:
+    await database.write(lambda c: c.execute("INSERT INTO things VALUES ('old')"))
+    await database.close()
+    for _ in range(2):
+        newer = Database(path, [FIRST, SECOND])
+        rows = await newer.read(lambda c: c.execute("SELECT name, size FROM things").fetchall())
+        await newer.close()
+        assert rows == [("old", 1), ("made", 2)]
+
+
+async def test_a_migration_that_fails_changes_nothing(database: Database, path: Path) -> None:
+    await database.open()
+    await database.close()
+    broken = Database(path, [FIRST, (*SECOND, "NOT SQL")])
+    with pytest.raises(StoreError, match="syntax error"):
+        await broken.open()
+    await broken.close()
+    await database.write(lambda c: c.execute("INSERT INTO things VALUES ('one column')"))
+
+
+async def test_work_that_raises_is_rolled_back(database: Database) -> None:
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO things VALUES ('lost')")
+        raise ValueError("changed my mind")
+
+    with pytest.raises(ValueError, match="changed my mind"):
+        await database.write(work)
+    assert await names(database) == []
+
+
+async def test_cancelling_stops_the_waiting_not_the_work(database: Database) -> None:
+    loop, begun, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+    def work(connection: sqlite3.Connection) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait()
+        connection.execute("INSERT INTO things VALUES ('kept')")
+
+    write = asyncio.create_task(database.write(work))
+    await begun.wait()
+    write.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await write
+    go_on.set()
+    assert await names(database) == ["kept"]
+
+
+async def test_closing_twice_and_opening_again(database: Database) -> None:
+    await database.open()
+    await database.close()
+    await database.close()
+    assert await names(database) == []
+
+
+async def test_a_newer_schema_is_refused_and_left_alone(database: Database, path: Path) -> None:
+    newer = Database(path, [FIRST, SECOND])
+    await newer.open()
+    await newer.close()
+    before = content(path)
+    with pytest.raises(StoreError, match=r"written by a newer Muleteer \(schema 2, this one knows 1\)"):
+        await database.open()
+    assert content(path) == before
+
+
+async def test_a_damaged_file_is_refused_and_left_alone(database: Database, path: Path) -> None:
+    before = damage(path)
+    with pytest.raises(StoreError, match=r"is damaged .*it was left as it is"):
+        await database.open()
+    assert content(path) == before
+    remove(path)
+    assert await names(database) == []  # the next use tries again
+
+
+async def test_a_full_disk_is_said_and_nothing_of_it_kept(database: Database) -> None:
+    def fill(connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA max_page_count = 5")
+        connection.execute("INSERT INTO things VALUES (?)", ("x" * 100_000,))
+
+    with pytest.raises(StoreError, match=r"the disk of .* is full; free some space"):
+        await database.write(fill)
+    assert await names(database) == []
+
+
+async def test_a_lock_that_is_kept_is_said(
+    database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muleteer.store.database.BUSY_TIMEOUT", 0.01)
+    await database.open()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    await database.close()
+    await database.open()
+    with pytest.raises(StoreError, match="another program keeps"):
+        await database.write(lambda c: c.execute("INSERT INTO things VALUES ('x')"))
+    other.close()
+    assert await names(database) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+async def test_a_folder_that_cannot_be_written_is_said(database: Database, path: Path) -> None:
+    path.parent.mkdir(mode=0o500)
+    with pytest.raises(StoreError, match="Permission denied"):
+        await database.open()
+
+
+async def test_a_file_in_the_place_of_the_folder_is_said(database: Database, path: Path) -> None:
+    path.parent.write_text("")
+    with pytest.raises(StoreError, match="cannot be used: "):
+        await database.open()
