@@ -20,6 +20,7 @@ from muleteer.tool import Data, Result, tool
 LENGTH_LIMIT = 200  # characters; nobody says more in one sentence
 SIZE_LIMIT = 1_024  # bits of a number, about 300 digits: instant to compute, and already too long to read
 DIGITS = 12  # shown of a number that cannot be written exactly; a float has 15 good ones
+NO_EXPRESSION = "it is not an expression of numbers, + - * / ^ ( ) % and functions such as sqrt."
 Number = int | float | Fraction
 T = TypeVar("T")
 
@@ -75,11 +76,11 @@ def evaluate(expression: str) -> Number:
     try:
         value: Number | complex = evaluator.eval(normalize(expression))
     except (InvalidExpression, SyntaxError, TypeError, RecursionError, MemoryError) as error:
-        raise ValueError(
-            "it is not an expression of numbers, + - * / ^ ( ) % and functions such as sqrt."
-        ) from error
+        raise ValueError(NO_EXPRESSION) from error
     if isinstance(value, complex):
         raise ValueError("the result is not a real number.")
+    if not isinstance(value, (int, float, Fraction)):  # a function's name alone
+        raise ValueError(NO_EXPRESSION)
     if isinstance(value, float) and not math.isfinite(value):
         raise OverflowError
     return value

@@ -1,0 +1,158 @@
+"""Arithmetic as people write it; exact where it can be; nothing that takes long or reaches further."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muleteer.tool import Data, Status
+from muleteer.toolbox import Toolbox
+from tests.tools.conftest import call, same_parameters
+from tools.calculator import calculator, display, evaluate
+
+
+async def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
+    assert same_parameters(toolbox, calculator)
+    assert toolbox.tools["calculator"].effect == "read"
+
+
+async def test_ok_has_the_sentence_and_the_value(toolbox: Toolbox) -> None:
+    result = await call(toolbox, "calculator", expression="17 * 23 = ?")
+    assert (result.status, result.text) == (Status.OK, "17 * 23 = 391")
+    assert result.payload == Data({"expression": "17 * 23", "value": "391", "exact": True})
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("2 + 3 * 4", "= 14"),
+        ("(2 + 3) * -4", "= -20"),
+        ("0.1 + 0.2", "= 0.3"),
+        ("4.35 * 100", "= 435"),
+        ("1/3 + 1/3 + 1/3", "= 1"),
+        ("10 / 3", "≈ 3.33333333333"),
+        ("144 / 12", "= 12"),
+        ("7 // 2", "= 3"),
+        ("17 % 5", "= 2"),
+        ("2 ^ 10", "= 1024"),
+        ("2 ** 100", "= 1267650600228229401496703205376"),
+        ("10 ^ -3", "= 0.001"),
+        ("2 ^ 0.5", "≈ 1.41421356237"),
+        ("1 / 3 ^ 300", "≈ 7.30505658115e-144"),
+        ("17 \u00d7 23", "= 391"),
+        ("17x23", "= 391"),
+        ("144 ÷ 12", "= 12"),
+        ("144 : 12", "= 12"),
+        ("5 − 7", "= -2"),  # noqa: RUF001  # the sign that keyboards of phones write
+        ("1,234.5 + 1", "= 1235.5"),
+        ("1.234,5 + 1", "= 1235.5"),
+        ("3,5 * 2", "= 7"),
+        ("1,000,000 / 8", "= 125000"),
+        ("$149 * 1.2", "= 178.8"),
+        ("007", "= 7"),
+        ("20% of 149", "= 29.8"),
+        ("20 percent of 149", "= 29.8"),
+        ("20 % von 149", "= 29.8"),
+        ("149 + 20%", "= 178.8"),
+        ("(100 + 49) - 20%", "= 119.2"),
+        ("149 + -20%", "= 119.2"),
+        ("20% + 30%", "= 0.5"),
+        ("50%", "= 0.5"),
+        ("200 * 5%", "= 10"),
+        ("what is 12 + 30 * 4?", "= 132"),
+        ("12 times 4 plus 2", "= 50"),
+        ("144 entre 12", "= 12"),
+        ("100 geteilt durch 8", "= 12.5"),
+        ("sqrt(16)", "= 4"),
+        ("√2", "≈ 1.41421356237"),
+        ("square root of 81", "= 9"),
+        ("3²", "= 9"),
+        ("max(1,234)", "= 234"),
+        ("min(3, 2, 1)", "= 1"),
+        ("round(2.5)", "= 3"),
+        ("round(-2.5)", "= -3"),
+        ("round(10 / 3, 2)", "= 3.33"),
+        ("floor(-1.5) + ceil(1.2)", "= 0"),
+        ("abs(3 - 5)", "= 2"),
+        ("log(1000)", "= 3"),
+        ("log(8, 2)", "= 3"),
+        ("ln(e)", "= 1"),
+        ("sin(pi)", "= 0"),
+        ("sin(30°)", "≈ 0.5"),
+        ("pi", "≈ 3.14159265359"),
+    ],
+)
+def test_what_people_write(expression: str, text: str) -> None:
+    result = calculator(expression)
+    assert result.text == f"{expression.rstrip('?')} {text}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("", "There is nothing to calculate"),
+        ("1 / 0", "1 / 0 divides by zero"),
+        ("5 % 0", "divides by zero"),
+        ("0 ^ -1", "divides by zero"),
+        ("2 +", "not an expression of numbers"),
+        ("80 km/h * 3", "not an expression of numbers"),
+        ("__import__('os')", "not an expression of numbers"),
+        ("(1).real", "not an expression of numbers"),
+        ("[1, 2]", "not an expression of numbers"),
+        ("'a' * 9", "not an expression of numbers"),
+        ("1 == 1", "not an expression of numbers"),
+        ("True + 1", "not an expression of numbers"),
+        ("sqrt()", "not an expression of numbers"),
+        ("sqrt", "not an expression of numbers"),
+        ("sqrt(-1)", "no real root"),
+        ("(-8) ^ 0.5", "not a real number"),
+        ("log(0)", "above zero"),
+        ("asin(2)", "no value there"),
+        ("9 ^ 9 ^ 9", "too big"),
+        ("9 ** 99999999999", "too big"),
+        ("0.5 ^ 99999999999", "too big"),
+        ("10 ^ 300 * 10 ^ 300", "too big"),
+        ("exp(1000)", "too big"),
+        ("1e999", "too big"),
+        ("round(1, 10 ^ 9)", "too big"),
+        ("1" * 201, "longer than 200 characters"),
+        ("(" * 150 + "1", "not an expression of numbers"),
+        ("-" * 200, "not an expression of numbers"),
+    ],
+)
+def test_what_cannot_be_calculated_is_refused_at_once(expression: str, sentence: str) -> None:
+    began = time.perf_counter()
+    result = calculator(expression)
+    assert result.status is Status.ERROR
+    assert sentence in result.text
+    assert time.perf_counter() - began < 2
+
+
+numbers = st.decimals(-(10**9), 10**9, places=3)
+
+
+@given(numbers, st.sampled_from("+-*/"), numbers)
+def test_the_four_operations_are_exact(left: object, sign: str, right: object) -> None:
+    a, b = Fraction(str(left)), Fraction(str(right))
+    if sign == "/" and b == 0:
+        return
+    expected = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else None}[sign]
+    assert evaluate(f"{left:f} {sign} ({right:f})") == expected
+
+
+@given(st.fractions(-(10**6), 10**6, max_denominator=1000))
+def test_what_is_shown_as_exact_is_the_number(value: Fraction) -> None:
+    text, exact = display(value)
+    assert (Fraction(text) == value) == exact
+    assert abs(Fraction(text) - value) <= abs(value) * Fraction(1, 10**11)
+
+
+@given(st.text(st.sampled_from("0123456789.,+-*/%^() episqrtmax√²°:x"), max_size=60))
+def test_any_text_gives_a_result(text: str) -> None:
+    result = calculator(text)
+    assert result.status in (Status.OK, Status.ERROR)
+    assert result.text

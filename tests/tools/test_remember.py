@@ -1,0 +1,43 @@
+"""A note is acknowledged only once it is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from muleteer.store.notebook import SqliteNotebook
+from muleteer.tool import Result, Status
+from muleteer.toolbox import Toolbox
+from tests.tools.conftest import call, same_parameters
+from tools.remember import NOTE_LIMIT, remember
+
+
+async def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
+    assert same_parameters(toolbox, remember)
+    assert toolbox.tools["remember"].effect == "write"
+
+
+async def test_ok_is_said_once_the_note_is_there(toolbox: Toolbox, notebook: SqliteNotebook) -> None:
+    result = await call(toolbox, "remember", note="  the spare key\nis under the pot ")
+    assert result == Result.ok('Noted: "the spare key is under the pot"')
+    assert [note.text for note in await notebook.search("key")] == ["the spare key is under the pot"]
+
+
+@pytest.mark.parametrize("note", ["", " \n "])
+async def test_nothing_to_note_is_an_error(toolbox: Toolbox, notebook: SqliteNotebook, note: str) -> None:
+    assert (await call(toolbox, "remember", note=note)).status is Status.ERROR
+    assert await notebook.search("") == []
+
+
+async def test_a_long_note_is_refused_with_the_limit(toolbox: Toolbox, notebook: SqliteNotebook) -> None:
+    assert (await call(toolbox, "remember", note="x" * NOTE_LIMIT)).status is Status.OK
+    result = await call(toolbox, "remember", note="x" * (NOTE_LIMIT + 1))
+    assert result == Result.error("The note has 1,001 characters; at most 1,000 fit. Make it shorter.")
+    assert len(await notebook.search("")) == 1
+
+
+@pytest.mark.usefixtures("damaged")
+async def test_unavailable_says_that_nothing_was_kept(toolbox: Toolbox) -> None:
+    result = await call(toolbox, "remember", note="tea")
+    assert result.status is Status.UNAVAILABLE
+    assert result.text.startswith("I could not write it down: ")
+    assert "damaged" in result.text

@@ -1,0 +1,30 @@
+"""What is shipped loads whole, in few words, and says when to use it."""
+
+from __future__ import annotations
+
+from muleteer.paths import share_dir
+from muleteer.skills import load_catalogue
+from muleteer.toolbox import Toolbox
+
+WORDS = 12  # of an example: each becomes an exchange in the planner's prompt
+
+
+def test_every_skill_and_tool_loads(toolbox: Toolbox) -> None:
+    catalogue = load_catalogue([share_dir() / "skills"], toolbox)
+    assert catalogue.disabled == {}
+    handles = [line.handle for line in catalogue.menu()]
+    assert handles[:2] == ["device-health", "search-info"]
+    assert handles[2:] == ["calculator", "current-time", "device-info", "remember"]
+    assert [tool.name for tool in catalogue.expand(["device-health"])] == ["device_info", "check_notebook"]
+
+
+def test_examples_are_short_and_each_belongs_to_one_handle(toolbox: Toolbox) -> None:
+    catalogue = load_catalogue([share_dir() / "skills"], toolbox)
+    examples = [example for line in catalogue.menu() for example in line.examples]
+    assert all(3 <= len(line.examples) <= 8 for line in catalogue.menu())
+    assert all(len(example.split()) < WORDS for example in examples)
+    assert len(set(examples)) == len(examples)
+
+
+def test_every_tool_says_when_to_use_it(toolbox: Toolbox) -> None:
+    assert all(" Use it " in tool.description for tool in toolbox.tools.values())
