@@ -101,8 +101,12 @@ def pull(name: str) -> None:
     if models.locate(name, folder):
         click.echo(f"Already here: {entry.path(folder)}")
         return
-    with Meter(Console(stderr=True), name, entry.size) as meter:
-        path = fetch.pull(entry, meter, folder)
+    try:
+        with Meter(Console(stderr=True), name, entry.size) as meter:
+            path = fetch.pull(entry, meter, folder)
+    except KeyboardInterrupt:
+        click.echo("Stopped. What was fetched is kept; the same command resumes.", err=True)
+        raise
     click.echo(f"Fetched and verified: {path}")
 
 

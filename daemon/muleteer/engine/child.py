@@ -58,7 +58,7 @@ def describe_end(returncode: int, out_of_memory: bool, last_line: str) -> End:
         return End(f"was killed by signal {number}")
     known = signal.Signals(number)
     if known == signal.SIGKILL and out_of_memory:
-        words = "the kernel needed its memory: a smaller model or context needs less"
+        words = "most likely by the kernel, as memory ran out: a smaller model or context needs less"
     else:
         words = SIGNALS.get(known, "")
     crash = known in SIGNALS and known != signal.SIGKILL

@@ -208,7 +208,8 @@ class Engine:
 
     def _submit(self, request: wire.Request) -> _Job:
         self._raise_if_down()
-        if len(self._waiting) >= self._limit:
+        idle = self._running is None and self._supervisor.state == "ready"
+        if not idle and len(self._waiting) >= self._limit:
             hint = min(max(self._typical_s * len(self._waiting), 1.0), 60.0)
             raise EngineBusyError(
                 f"The engine is busy and {len(self._waiting)} requests wait already. "

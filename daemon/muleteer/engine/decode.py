@@ -49,7 +49,8 @@ class Decoder:
         self._llama = native
         self._chat = Chat(native)
         self._grammars = Grammars(native.grammar_tokenizer(self._ends()), native.vocabulary)
-        self._new_cache()
+        self._cache = Cache(native, Forest(native.sequences, native.context, native.partial_reuse))
+        self._ledger = Ledger()
         for tag in (THINK, THOUGHT):
             tokens = native.tokenize(tag, special=True)
             if len(tokens) == 1 and native.is_control(tokens[0]):
@@ -87,6 +88,23 @@ class Decoder:
     def close(self) -> None:
         """Free the model; safe to call twice."""
         self._llama.close()
+
+    def forget(self) -> None:
+        """Drop every sequence and start the ledger anew."""
+        self._cache.drop_all()
+        self._ledger = Ledger()
+        self._llama.evaluated = 0
+
+    @property
+    def unevaluated(self) -> int:
+        """Tokens in `totals.generated` that llama.cpp never evaluated: the last ones of texts."""
+        return self._ledger.unevaluated
+
+    @property
+    def evaluated(self) -> int:
+        """Tokens that llama.cpp evaluated, counted where it is called:
+        `totals.decoded + totals.generated - unevaluated`."""
+        return self._llama.evaluated
 
     @property
     def resident_tokens(self) -> int:
@@ -264,11 +282,6 @@ class Decoder:
         """Tokens that may end a text, the one that this template uses first."""
         return list(dict.fromkeys([self._chat.end, self._llama.end]))
 
-    def _new_cache(self) -> None:
-        native = self._llama
-        self._cache = Cache(native, Forest(native.sequences, native.context, native.partial_reuse))
-        self._ledger = Ledger()
-        native.evaluated = 0
 
     def _self_test(self) -> None:
         """Render with and without a tool, decode, and fill a small schema; leaves nothing behind."""
@@ -277,8 +290,7 @@ class Decoder:
         filled = self.fill(Conversation((ask,)), TEST_SCHEMA, TEST_LIMIT, lambda: None)
         if filled.finish != "stop" or not isinstance(json.loads(filled.text)["ok"], bool):
             raise EngineError(f"a constrained test reply came out as {filled.text!r}")
-        self._cache.drop_all()
-        self._new_cache()
+        self.forget()
 
 
 def _likeliest(logits: Logits) -> int:

@@ -188,7 +188,7 @@ async def _stream(client: httpx.AsyncClient, url: str, partial: Partial, progres
         etag = response.headers.get("ETag", "")
         if etag.startswith('"'):  # a weak one promises nothing about bytes
             partial.remember(url=url, etag=etag)
-        async for chunk in response.aiter_raw(HASH_CHUNK):
+        async for chunk in response.aiter_raw():
             partial.append(chunk)
             progress.at(partial.length, partial.size)
 

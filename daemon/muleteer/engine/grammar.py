@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import llguidance.numpy as bitmasks
@@ -29,12 +29,14 @@ STYLE: Any = {  # llguidance has a type for this and does not export it
     "lenient": False,
     "coerce_one_of": False,
 }
-LARGEST = 10**15  # bound of a number without bounds: keeps exponents, and so infinity, out of the grammar
+LARGEST = 10**15  # bound of a number without bounds: no exponent, so no infinity, and no endless digits
+CLOSING = ('"', "}", "]", ",")  # tried in this order: inside a string only the first one ends it
 COMPILED = 64  # grammars kept: more than a household has tools; a typical one takes some 100 kB
 DEEPEST = 64  # schemas in schemas; far beyond any tool, well below the recursion limit
 MAPS = ("properties", "patternProperties", "$defs", "definitions")
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 SINGLES = ("items", "additionalProperties")
+STRUCTURE = ("type", "properties", "items", "additionalProperties")  # blamed only when nothing else is
 COMBINED = ("allOf", "anyOf", "oneOf", "$ref")
 
 
@@ -69,7 +71,8 @@ def _prepare(schema: object, pointer: str, close: bool) -> Schema | bool:
         _put(prepared, path, inner)
     if is_object and close and not combined:
         prepared.setdefault("additionalProperties", False)
-    if _may_be(prepared, "number") and not {"multipleOf", "enum", "const"} & prepared.keys():
+    numeric = _may_be(prepared, "number") or _may_be(prepared, "integer")
+    if numeric and not {"multipleOf", "enum", "const"} & prepared.keys():
         if not {"minimum", "exclusiveMinimum"} & prepared.keys():
             prepared["minimum"] = -LARGEST
         if not {"maximum", "exclusiveMaximum"} & prepared.keys():
@@ -126,7 +129,7 @@ def _fault(schema: Schema, root: Schema, pointer: str) -> tuple[str, str]:
             return _fault(below, root, f"{pointer}/{path}")
         if below is False and path.startswith(("items", "properties")):
             return f"{pointer}/{path}", "false"
-    for key in schema:
+    for key in sorted(schema, key=lambda key: key in STRUCTURE):
         if key not in shared and not _complaint({**shared, **{k: v for k, v in schema.items() if k != key}}):
             return pointer, key
     return pointer, "several keywords together"
@@ -145,7 +148,7 @@ class Grammars:
 
     def __init__(self, tokenizer: LLTokenizer, vocabulary: int) -> None:
         self._tokenizer, self._vocabulary = tokenizer, vocabulary
-        self._quote: int = tokenizer.tokenize_str('"')[-1]
+        self._closing: list[int] = [tokenizer.tokenize_str(text)[-1] for text in CLOSING]
         self._compiled: OrderedDict[tuple[str, str], LLMatcher] = OrderedDict()
 
     def matcher(self, schema: JsonSchema, lead: str = "") -> Matcher:
@@ -155,7 +158,7 @@ class Grammars:
         self._compiled[key] = compiled
         while len(self._compiled) > COMPILED:
             self._compiled.popitem(last=False)
-        return Matcher(compiled.deep_copy(), self._vocabulary, self._quote)
+        return Matcher(compiled.deep_copy(), self._vocabulary, self._closing)
 
     def _compile(self, schema: Schema, lead: str) -> LLMatcher:
         grammar = LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=STYLE)
@@ -171,8 +174,8 @@ class Grammars:
 class Matcher:
     """One text being written under a grammar."""
 
-    def __init__(self, matcher: LLMatcher, vocabulary: int, quote: int) -> None:
-        self._matcher, self._vocabulary, self._quote = matcher, vocabulary, quote
+    def __init__(self, matcher: LLMatcher, vocabulary: int, closing: Sequence[int]) -> None:
+        self._matcher, self._vocabulary, self._closing = matcher, vocabulary, closing
         self._mask = bitmasks.allocate_token_bitmask(1, vocabulary)
 
     @property
@@ -190,21 +193,26 @@ class Matcher:
         return tokens
 
     def pick(self, logits: NDArray[np.float32], avoid: Collection[int] = ()) -> int:
-        """Take the most likely allowed token. To leave a loop, given its tokens to `avoid`: the end of the
-        string if that is allowed, else another token if one is."""
+        """Take the most likely allowed token. To leave a loop, given its tokens to `avoid`: what ends a string
+        or a number if that is allowed, else another token if one is."""
+        ends = (token for token in self._closing if avoid and self._matcher.validate_tokens([token]) == 1)
+        token = next(ends, None)
+        if token is None:
+            token = self._likeliest(logits, avoid)
+        if not np.isfinite(logits[token]):
+            raise EngineError("The model gave no finite score for a token; its file may be damaged.")
+        self._matcher.consume_token(token)
+        self._check()
+        return token
+
+    def _likeliest(self, logits: NDArray[np.float32], avoid: Collection[int]) -> int:
         token = int(logits.argmax())
-        if avoid and self._matcher.validate_tokens([self._quote]) == 1:
-            token, avoid = self._quote, ()
         if token in avoid or self._matcher.validate_tokens([token]) != 1:
             allowed = self._allowed()
             if avoid:
                 rest = allowed[~np.isin(allowed, list(avoid))]
                 allowed = rest if rest.size else allowed
             token = int(allowed[logits[allowed].argmax()])
-        if not np.isfinite(logits[token]):
-            raise EngineError("The model gave no finite score for a token; its file may be damaged.")
-        self._matcher.consume_token(token)
-        self._check()
         return token
 
     def _allowed(self) -> NDArray[np.intp]:

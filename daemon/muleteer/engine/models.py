@@ -59,7 +59,7 @@ class PackageSource(_Strict):
     @model_validator(mode="after")
     def _numbered(self) -> PackageSource:
         if (self.count > 1) != ("{n}" in self.packages):
-            raise ValueError("packages needs {n} when count is above 1, and only then")
+            raise ValueError("needs {n} when count is above 1, and only then")
         return self
 
     @property
@@ -69,8 +69,10 @@ class PackageSource(_Strict):
         return tuple(f"{self.packages.replace('{n}', str(n))}=={self.version}" for n in numbers)
 
     def __str__(self) -> str:
-        many = f" (1 to {self.count})" if self.count > 1 else ""
-        return f"package {self.packages}{many} {self.version}"
+        if self.count == 1:
+            return f"package {self.packages} {self.version}"
+        first, last = (self.packages.replace("{n}", str(n)) for n in (1, self.count))
+        return f"packages {first} to {last} {self.version}"
 
 
 def _kind(source: object) -> str | None:

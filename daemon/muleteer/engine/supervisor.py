@@ -54,17 +54,20 @@ class Restarts:
     def __init__(self, limit: int, first_pause: float = FIRST_PAUSE_S) -> None:
         self._limit = limit
         self._first_pause = first_pause
-        self._failures = 0
+        self.succeeded()
 
     def succeeded(self) -> None:
         self._failures = 0
+        self._pause = self._first_pause
 
     def failed(self) -> float | None:
         """Seconds to pause, or None: that was one too many."""
         self._failures += 1
         if self._failures > self._limit:
             return None
-        return float(min(self._first_pause * 2 ** (self._failures - 1), LONGEST_PAUSE_S))
+        pause = min(self._pause, LONGEST_PAUSE_S)
+        self._pause = pause * 2
+        return pause
 
 
 class Supervisor:
