@@ -41,6 +41,7 @@ class ScriptedBrain:
         self.script = deque(script)
         self.asked: list[Conversation] = []
         self.options: list[Sequence[str]] = []
+        self.warmed: list[Conversation] = []
         self.closed = 0
 
     def _next(self, prompt: Conversation, kind: type[Choose] | type[Fill] | type[Write]) -> object:
@@ -57,6 +58,10 @@ class ScriptedBrain:
             return len(prompt.split())
         tool = json.dumps(prompt.tool.parameters) if prompt.tool else ""
         return sum(len(message.content.split()) for message in prompt.messages) + len(tool.split())
+
+    async def warm(self, prompt: Conversation) -> Use:
+        self.warmed.append(prompt)
+        return USE
 
     async def choose(
         self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None

@@ -77,6 +77,19 @@ async def test_payloads_go_to_the_bridge_and_not_up(house: House) -> None:
     assert calls.bridge.results[0].payload == Data({"iso": "12:00"})
 
 
+async def test_what_is_used_up_or_repeated_is_no_longer_open(house: House) -> None:
+    same, other = Fill({"place": "a"}), [Fill({"query": str(i)}) for i in range(3)]
+    calls = dispatcher(house, same, same, *other)
+    assert calls.open_tools() == ["clock", "find_note", "keep", "ping"]
+    await calls.dispatch("clock", "one way")
+    assert "clock" in calls.open_tools()
+    await calls.dispatch("clock", "another way")
+    assert "clock" not in calls.open_tools()
+    for _ in range(3):
+        await calls.dispatch("find_note", "x")
+    assert calls.open_tools() == ["keep", "ping"]
+
+
 def test_a_long_result_is_cut_with_a_mark() -> None:
     line = control_line(Result.ok("x" * 200_000))
     assert len(line) < CONTROL_CHARACTERS + 50

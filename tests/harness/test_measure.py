@@ -10,9 +10,11 @@ from tests.harness.scripted import ScriptedBrain
 
 
 async def test_everything_fits_the_defaults(house: House) -> None:
-    harness = Harness(ScriptedBrain(), house.catalogue, Budgets())
+    brain = ScriptedBrain()
+    harness = Harness(brain, house.catalogue, Budgets())
     await harness.prepare()
     assert harness.planner.handles == ("look-up", "clock", "keep", "ping")
+    assert [prompt.messages[0] for prompt in brain.warmed] == [harness.planner.prompt("").messages[0]]
     assert not house.catalogue.disabled
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text
+from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
 
 
 class Brain(Protocol):
@@ -19,6 +19,10 @@ class Brain(Protocol):
 
     async def count(self, prompt: Conversation | str) -> int:
         """Tokens of a rendered conversation, or of plain text, by the model's own tokenizer."""
+        ...
+
+    async def warm(self, prompt: Conversation) -> Use:
+        """Decode the constant part of a prompt and keep it, so that the first turn need not."""
         ...
 
     async def choose(

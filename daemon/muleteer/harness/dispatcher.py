@@ -48,7 +48,12 @@ class Dispatcher:
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
         self._asked: Counter[str] = Counter()
         self._made: set[tuple[str, str]] = set()
+        self._repeated: set[str] = set()
         self.bridge = Bridge()
+
+    def open_tools(self) -> list[str]:
+        """The tools L2 may still ask for: shown, below their limit, and not asked for in circles."""
+        return [n for n in self._shown() if self._asked[n] < CALLS_PER_TOOL and n not in self._repeated]
 
     async def dispatch(self, name: str, instruction: str) -> str:
         """One request of L2, answered by a control line. Raises `ToolLoopHalt` at the fourth request to a
@@ -63,6 +68,7 @@ class Dispatcher:
             return f"error: the arguments of {tool.name} were too long; ask for less at once."
         made = (tool.name, json.dumps(arguments, sort_keys=True))
         if made in self._made:
+            self._repeated.add(tool.name)
             return "refused: you already made that exact call. Use what you have, or do something different."
         self._made.add(made)
         return control_line(await self._run(tool, arguments))

@@ -27,23 +27,23 @@ def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
     shown = [tool for tool in tools if not tool.hidden]
     signatures = "\n".join(f"- {tool.signature}" for tool in shown)
     system = render("follower", steps=steps.strip() or _NO_STEPS, signatures=signatures)
-    names = [*(tool.name for tool in shown), FINISH]
-    spec = ToolSpec(
-        "call_tool",
-        "Reach one of your tools.",
-        {
-            "type": "object",
-            "properties": {
-                "tool": {"type": "string", "enum": names},
-                "instruction": {"type": "string", "description": "what you want from it, in plain words"},
-            },
-            "required": ["tool", "instruction"],
-            "additionalProperties": False,
-        },
-    )
+    spec = ToolSpec("call_tool", "Reach one of your tools.", schema([tool.name for tool in shown]))
     return Conversation(
         (Message("system", system), Message("user", request)), tool=spec, constant=1, begin_call=True
     )
+
+
+def schema(names: Sequence[str]) -> dict[str, object]:
+    """The arguments of `call_tool` when these tools may be asked for."""
+    return {
+        "type": "object",
+        "properties": {
+            "tool": {"type": "string", "enum": [*names, FINISH]},
+            "instruction": {"type": "string", "description": "what you want from it, in plain words"},
+        },
+        "required": ["tool", "instruction"],
+        "additionalProperties": False,
+    }
 
 
 class Follower:
@@ -51,13 +51,13 @@ class Follower:
         self._brain, self._ledger, self._budgets = brain, ledger, budgets
 
     async def follow(self, dispatcher: Dispatcher, prompt: Conversation) -> str:
-        """Calls until L2 finishes; its closing sentence. The prompt only grows: results are appended and
-        nothing is rebuilt. Raises `ToolLoopHalt` when a limit trips."""
-        assert prompt.tool is not None  # noqa: S101 (an opening always has one)
-        while True:
+        """Calls until L2 finishes, or no tool may be asked for any more; its closing sentence. The prompt only
+        grows: results are appended and nothing is rebuilt. A tool that is used up cannot be written: the
+        decoder's schema no longer has it. Raises `ToolLoopHalt` when a limit trips."""
+        while names := dispatcher.open_tools():
             written = await self._brain.fill(
                 prompt,
-                prompt.tool.parameters,
+                schema(names),
                 limit=self._ledger.allow(self._budgets.follower_output),
                 prompt_limit=self._budgets.follower_prompt,
             )
@@ -69,6 +69,7 @@ class Follower:
                 return str(step["instruction"])
             control = await dispatcher.dispatch(step["tool"], step["instruction"])
             prompt = _grown(prompt, written.text, control)
+        return ""
 
 
 def _grown(prompt: Conversation, call: str, control: str) -> Conversation:

@@ -62,10 +62,11 @@ class Harness:
         self.shortlist = Shortlist(menu)
 
     async def prepare(self) -> None:
-        """Measure every static prompt. Raises `ConfigError` when the planner's cannot fit."""
+        """Measure every static prompt and decode the planner's. Raises `ConfigError` when that cannot fit."""
         await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
         self._arrange()
         await measure.check_planner(self.brain, self.planner, self.budgets)
+        await self.brain.warm(self.planner.prompt(""))
 
     async def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
         """The turn's events as they happen, `TurnStarted` first, `TurnFinished` or `TurnFailed` last.
