@@ -25,7 +25,7 @@ async def test_what_cannot_fit_is_disabled_alone_with_its_count(house: House) ->
     await harness.prepare()
     assert harness.planner.handles == ("clock", "keep", "ping")
     reason = house.catalogue.disabled["look-up"]
-    assert "@look-up needs 20" in reason
+    assert "@look-up needs 21" in reason
     assert "budgets.follower_prompt" in reason
 
 

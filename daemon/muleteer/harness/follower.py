@@ -51,9 +51,11 @@ class Follower:
         self._brain, self._ledger, self._budgets = brain, ledger, budgets
 
     async def follow(self, dispatcher: Dispatcher, prompt: Conversation) -> str:
-        """Calls until L2 finishes, or no tool may be asked for any more; its closing sentence. The prompt only
-        grows: results are appended and nothing is rebuilt. A tool that is used up cannot be written: the
-        decoder's schema no longer has it. Raises `ToolLoopHalt` when a limit trips."""
+        """Calls until L2 finishes, or no tool may be asked for any more; its closing sentence.
+
+        The prompt only grows: results are appended and nothing is rebuilt. A tool that is used up cannot be
+        written: the decoder's schema no longer has it. Raises `ToolLoopHalt` when a limit trips.
+        """
         while names := dispatcher.open_tools():
             written = await self._brain.fill(
                 prompt,
