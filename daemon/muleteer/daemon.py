@@ -18,7 +18,6 @@ from pathlib import Path
 
 import uvloop
 
-from muleteer import log as logs
 from muleteer import paths
 from muleteer.closing import Closing
 from muleteer.config import Settings
@@ -82,7 +81,6 @@ def run(settings: Settings) -> int:
 
     A signal is raised again after a clean stop, so that the supervisor sees the true cause.
     """
-    logs.setup(settings.log.level)
     stop = Stop()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         code = runner.run(_serve_until_signalled(settings, stop))

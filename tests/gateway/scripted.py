@@ -50,9 +50,13 @@ class ScriptedHarness:
 class StubEngine:
     def __init__(self) -> None:
         self.now = EngineStatus("ready")
+        self.restarted = 0
 
     def status(self) -> EngineStatus:
         return self.now
+
+    async def restart(self) -> None:
+        self.restarted += 1
 
 
 class RawClient:

@@ -190,10 +190,10 @@ async def test_status_names_the_loaded_model(served: Served) -> None:
 
 async def test_healthz_is_200_only_when_a_turn_can_be_served(served: Served) -> None:
     assert (await served.client.get("/healthz")).json() == {"state": "ready"}
-    served.engine.now = EngineStatus("restarting", reason="the engine was killed")
+    served.engine.now = EngineStatus("restarting", reason="The engine was killed.")
     reply = await served.client.get("/healthz")
     assert reply.status_code == 503
-    assert reply.json()["error"]["message"] == "No turn can be served now (degraded): the engine was killed."
+    assert reply.json()["error"]["message"] == "No turn can be served now (degraded): The engine was killed."
 
 
 async def test_skills_with_their_tools_and_the_disabled_with_their_reason(served: Served) -> None:

@@ -58,12 +58,14 @@ async def test_waiting_is_bounded_and_names_what_is_waited_for() -> None:
     assert (refused.value.code, refused.value.status) == ("loading", 503)
 
 
-async def test_failed_engine_refuses_and_a_restarting_one_does_not() -> None:
+async def test_failed_engine_refuses_and_is_tried_again_and_a_restarting_one_is_waited_for() -> None:
     engine = StubEngine()
     health = Health(engine)
     health.enter("ready")
     engine.now = EngineStatus("restarting")
     await health.serving(DEADLINE)
+    assert engine.restarted == 0
     engine.now = EngineStatus("failed", reason="it crashed 5 times")
     with pytest.raises(EngineError, match="it crashed 5 times"):
         await health.serving(DEADLINE)
+    assert engine.restarted == 1

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 import muleteer
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import listings, replies
-from muleteer.gateway.health import Health, Reporting
+from muleteer.gateway.health import Health, Supervised
 from muleteer.gateway.requests import read_turn, wants_stream
 from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue
@@ -33,7 +33,7 @@ class Gateway:
 
     turns: Turns
     health: Health
-    engine: Reporting
+    engine: Supervised
     catalogue: Catalogue
     model: str
     socket: Path
@@ -97,7 +97,9 @@ class _Views:
         """200 when a turn can be served now."""
         state, reason = self._gateway.health.report()
         if state != "ready":
-            return replies.error_reply(EngineError(f"No turn can be served now ({state}): {reason}."))
+            return replies.error_reply(
+                EngineError(f"No turn can be served now ({state}): {reason.rstrip('.')}.")
+            )
         return replies.Json({"state": state})
 
     async def skills(self, request: Request) -> Response:

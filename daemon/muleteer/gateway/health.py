@@ -1,6 +1,7 @@
 """What state the daemon is in, and waiting until a turn can be served.
 
-Knows the phase of the daemon's life and reads the engine's status; decides nothing about either.
+Knows the phase of the daemon's life and reads the engine's status. An engine that has given up is tried
+again when somebody wants a turn: what was wrong (memory, a disk) may have passed.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ State = Literal["starting", "loading", "ready", "degraded", "failed", "stopping"
 RETRY_SECONDS = 5.0  # hint to clients; a small model loads in that, a large one wants a few tries
 
 
-class Reporting(Protocol):
-    """The part of the engine that is read here."""
+class Supervised(Protocol):
+    """The part of the engine that is used here."""
 
     def status(self) -> EngineStatus: ...
+    async def restart(self) -> None: ...
 
 
 class Health:
     """The daemon's phase, moved only by `daemon.py`, and what follows from it and the engine's status."""
 
-    def __init__(self, engine: Reporting) -> None:
+    def __init__(self, engine: Supervised) -> None:
         self._engine = engine
         self._phase: Phase = "starting"
         self._reason = "the daemon is starting"
@@ -53,7 +55,7 @@ class Health:
         """Return when a turn may begin; a degraded engine counts, since it takes the turn when it is back.
 
         Waits at most that long. Raises `LoadingError`, `ShuttingDownError`, or `EngineError` when
-        the engine has given up.
+        the engine had given up and is only now being started again.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -64,4 +66,5 @@ class Health:
         if state == "stopping":
             raise ShuttingDownError("The daemon is stopping; ask again when it is back.")
         if state == "failed":
-            raise EngineError(f"The engine cannot be used: {reason}; see the daemon's log and restart it.")
+            await self._engine.restart()
+            raise EngineError(f"The engine had given up and is being started again; ask again soon. {reason}")

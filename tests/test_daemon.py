@@ -1,0 +1,284 @@
+"""The whole daemon as a process of its own: real signals, a real engine, a real socket.
+
+A stopped engine (SIGSTOP) holds a turn for as long as a test wants.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from muleteer.engine import models
+
+pytestmark = pytest.mark.model("tiny")
+
+DEADLINE = 300.0  # seconds; a turn takes ten, and a busy machine is forgiven
+SETTINGS = {
+    "MULETEER_BUDGETS__PLANNER_PROMPT": "2400",  # the tiny model makes more tokens of the same menu
+    "MULETEER_BUDGETS__SECONDS": "600.0",  # a busy machine is forgiven
+    "MULETEER_ENGINE__THREADS": "1",  # two wait for each other when others want a processor
+}
+TURN = {"message": "What time is it in Istanbul?"}
+
+
+class Daemon:
+    """`muleteer serve` and what it says."""
+
+    def __init__(self, process: asyncio.subprocess.Process, socket: Path) -> None:
+        self.process = process
+        self.socket = socket
+        self.log = ""
+
+    async def says(self, sentence: str) -> str:
+        """Read the log up to a line that holds `sentence`."""
+        assert self.process.stderr is not None
+        async with asyncio.timeout(DEADLINE):
+            while line := (await self.process.stderr.readline()).decode():
+                self.log += line
+                if sentence in line:
+                    return line
+        raise AssertionError(f"never said {sentence!r}:\n{self.log}")
+
+    async def ends(self) -> int:
+        async with asyncio.timeout(DEADLINE):
+            _, rest = await self.process.communicate()
+        self.log += rest.decode()
+        assert self.process.returncode is not None
+        return self.process.returncode
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[httpx.AsyncClient]:
+        transport = httpx.AsyncHTTPTransport(uds=str(self.socket))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", timeout=DEADLINE
+        ) as client:
+            yield client
+
+    async def status(self) -> Any:
+        async with self.client() as client:
+            return (await client.get("/v1/status")).json()
+
+    async def turn(self) -> httpx.Response:
+        async with self.client() as client:
+            return await client.post("/v1/turns", json={**TURN, "stream": False})
+
+    async def answers(self) -> bool:
+        """Whether a request reaches the engine and comes back; costs no decoding."""
+        async with self.client() as client:
+            reply = await client.post("/v1/turns", json={"message": "hay " * 3000, "stream": False})
+        return bool(reply.status_code == 413 and "600" in reply.json()["error"]["message"])
+
+    @asynccontextmanager
+    async def engine_ends(self) -> AsyncIterator[None]:
+        """Wait, after the block, for the end of the engine process that runs before it."""
+        ended = asyncio.Event()
+        descriptor = os.pidfd_open((await self.status())["engine"]["pid"])
+        asyncio.get_running_loop().add_reader(descriptor, ended.set)
+        try:
+            yield
+            async with asyncio.timeout(DEADLINE):
+                await ended.wait()
+        finally:
+            asyncio.get_running_loop().remove_reader(descriptor)
+            os.close(descriptor)
+
+    @asynccontextmanager
+    async def held_stream(self) -> AsyncIterator[AsyncIterator[str]]:
+        """The lines of a turn that has begun and waits for a stopped engine; and goes on afterwards."""
+        engine = (await self.status())["engine"]["pid"]
+        os.kill(engine, signal.SIGSTOP)
+        async with self.client() as client, client.stream("POST", "/v1/turns", json=TURN) as reply:
+            lines = reply.aiter_lines()
+            assert await anext(lines) == "event: turn.started"
+            yield lines
+
+    @asynccontextmanager
+    async def running(self, **options: str) -> AsyncIterator[Daemon]:
+        """Another one like this, at the same place unless told otherwise."""
+        async with daemon(self.socket.parent, **options) as other:
+            yield other
+
+
+@asynccontextmanager
+async def daemon(folder: Path, **options: str) -> AsyncIterator[Daemon]:
+    given = {"state": f"{folder}/state", "socket": f"{folder}/s", **options}
+    given.setdefault("model", str(models.locate("tiny")))
+    arguments = [text for name, value in given.items() for text in (f"--{name}", value)]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "muleteer", "serve", *arguments),
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)} | SETTINGS,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield Daemon(process, Path(given["socket"]))
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Short, whatever the test is called: a socket's path must be."""
+    with tempfile.TemporaryDirectory(prefix="mule") as name:
+        yield Path(name)
+
+
+@pytest.fixture
+async def ready(folder: Path) -> AsyncIterator[Daemon]:
+    async with daemon(folder) as one:
+        await one.says("Ready.")
+        yield one
+
+
+async def test_serves_turns_and_reports_them(ready: Daemon) -> None:
+    reply = await ready.turn()
+    assert reply.status_code == 200
+    assert reply.json()["levels"][0]["prompt"] > 0
+    status = await ready.status()
+    assert (status["state"], status["pid"], status["turns"]["finished"]) == ("ready", ready.process.pid, 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_dies_of_the_signal_it_was_sent_and_leaves_nothing(
+    ready: Daemon, folder: Path, number: signal.Signals
+) -> None:
+    ready.process.send_signal(number)
+    assert await ready.ends() == -number
+    assert not ready.socket.exists()
+    assert "Traceback" not in ready.log
+    assert not ready.socket.with_name("s.lock").exists()
+    assert not (folder / "state" / "lock").exists()
+
+
+async def test_status_answers_while_the_model_loads_and_a_signal_ends_that_too(folder: Path) -> None:
+    async with daemon(folder) as one:
+        await one.says("Listening on")
+        assert (await one.status())["state"] in ("starting", "loading")
+        one.process.terminate()
+        assert await one.ends() == -signal.SIGTERM
+        assert not one.socket.exists()
+        assert "Ready." not in one.log
+
+
+async def test_signal_in_a_stream_gives_it_a_last_event(ready: Daemon) -> None:
+    async with ready.held_stream() as lines:
+        ready.process.terminate()
+        rest = [line async for line in lines if line and not line.startswith(":")]
+        name, data = rest[-2:]
+        assert name == "event: turn.failed"
+        assert json.loads(data.removeprefix("data: "))["code"] == "shutting_down"
+    assert await ready.ends() == -signal.SIGTERM
+    assert "Traceback" not in ready.log
+
+
+async def test_second_signal_does_not_wait_for_anything(ready: Daemon) -> None:
+    async with ready.engine_ends(), ready.held_stream():
+        ready.process.terminate()
+        await ready.says("Stopping: SIGTERM")
+        ready.process.terminate()
+        await ready.says("Stopping at once")
+        assert await ready.ends() == -signal.SIGTERM
+    assert not ready.socket.exists()
+
+
+@pytest.mark.parametrize("elsewhere", ["state", "socket"])
+async def test_second_daemon_is_refused_and_the_first_keeps_serving(
+    ready: Daemon, folder: Path, elsewhere: str
+) -> None:
+    async with ready.running(**{elsewhere: f"{folder}/other"}) as second:
+        assert await second.ends() == 3
+        assert f"(process {ready.process.pid})" in second.log
+    assert await ready.answers()
+
+
+async def test_killed_daemon_leaves_nothing_in_the_way_of_the_next(ready: Daemon) -> None:
+    async with ready.engine_ends():
+        ready.process.kill()
+        await ready.ends()
+    assert ready.socket.exists()
+    async with ready.running() as second:
+        await second.says("Ready.")
+        assert await second.answers()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_engine_killed_in_a_turn_fails_that_turn_only(ready: Daemon, stream: bool) -> None:
+    engine = (await ready.status())["engine"]["pid"]
+    os.kill(engine, signal.SIGSTOP)
+    async with ready.client() as client, asyncio.TaskGroup() as group:
+        turn = group.create_task(client.post("/v1/turns", json={**TURN, "stream": stream}))
+        while (await ready.status())["turns"]["running"] == 0:
+            pass
+        os.kill(engine, signal.SIGKILL)
+        reply = await turn
+    if stream:
+        assert reply.text.count("event: turn.failed") == 1
+    else:
+        assert reply.status_code == 503
+    assert '"code":"engine_died"' in reply.text
+    await ready.says("The engine is ready")
+    assert (await ready.turn()).status_code == 200
+    status = await ready.status()
+    assert (status["state"], status["engine"]["restarts"]) == ("ready", 1)
+
+
+async def test_client_that_hangs_up_frees_the_engine_for_the_next(ready: Daemon) -> None:
+    engine = (await ready.status())["engine"]["pid"]
+    async with ready.held_stream():
+        pass
+    while (await ready.status())["turns"]["running"]:
+        pass
+    os.kill(engine, signal.SIGCONT)
+    assert await ready.answers()
+    status = await ready.status()
+    assert (status["turns"]["cancelled"], status["engine"]["pid"]) == (1, engine)
+
+
+BROKEN = {
+    "missing": None,
+    "empty": b"",
+    "not a model": b"<html>404 Not Found</html>",
+    "cut off": b"GGUF\x03\x00\x00\x00" + b"\xff" * 16,
+}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+async def test_model_that_cannot_be_used_ends_the_start_with_one_sentence(
+    folder: Path, content: bytes | None
+) -> None:
+    model = folder / "broken.gguf"
+    if content is not None:
+        model.write_bytes(content)
+    async with daemon(folder, model=str(model)) as one:
+        assert await one.ends() == 4
+        assert not one.socket.exists()
+    (error,) = [line for line in one.log.splitlines() if "ERROR   muleteer.daemon: " in line]
+    assert str(model) in error
+    assert "Traceback" not in one.log
+
+
+async def test_state_folder_that_cannot_be_made_is_a_sentence(folder: Path) -> None:
+    (folder / "file").write_text("")
+    async with daemon(folder, state=f"{folder}/file/state") as one:
+        assert await one.ends() == 2
+    assert f"Cannot use the state folder {folder}/file/state: Not a directory; use --state." in one.log
+
+
+async def test_socket_path_taken_by_a_file_is_a_sentence_and_the_file_stays(folder: Path) -> None:
+    (folder / "s").write_text("precious")
+    async with daemon(folder) as one:
+        assert await one.ends() == 3
+    assert "is not a socket" in one.log
+    assert (folder / "s").read_text() == "precious"
