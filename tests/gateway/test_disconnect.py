@@ -140,12 +140,16 @@ async def test_what_is_not_http_gets_the_one_shape_and_is_closed(served: Served,
 CHUNKED = post("").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
 
 
-async def test_broken_chunks_in_the_body_take_nothing_down(served: Served) -> None:
-    async with connect(served.path) as client:
-        await client.send(CHUNKED + b"zz\r\n")
-        assert (await client.reply())[0] == 400
-        assert await client.rest() == b""
-    assert (await served.client.get("/healthz")).status_code == 200
+async def test_broken_chunks_in_the_body_take_nothing_down(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        async with connect(served.path) as client:
+            await client.send(CHUNKED + b"zz\r\n")
+            assert (await client.reply())[0] == 400
+            assert await client.rest() == b""
+        assert (await served.client.get("/healthz")).status_code == 200
+    assert [record.message for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 async def test_body_is_counted_and_not_believed(served: Served) -> None:

@@ -121,6 +121,9 @@ class _Connection(H11Protocol):
             self.flow.resume_reading()  # a paused reader would not see the client go
 
     def send_400_response(self, msg: str) -> None:
+        if self.cycle is not None:  # a body that turned out broken: its request gets no other answer
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()  # too late for an answer
             return
