@@ -1,12 +1,7 @@
-"""`muleteer demo`: one daemon in a temporary folder, three questions over its real socket, a clean stop.
-
-Uses the installed command like a stranger would; imports nothing of the daemon.
-"""
+"""`muleteer demo`: one daemon in a temporary folder, three questions over its real socket, a clean stop."""
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,102 +10,73 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
+
+from muleteer.cli import exits
+from muleteer.cli.client import Daemon
+from muleteer.errors import MuleteerError
 
 QUESTIONS = (
     "What time is it in Istanbul?",
     "How much is 18.5 percent of 249?",
     "Why do cats purr?",
 )
+START_SECONDS = (
+    600.0  # a slow card reads the default model at about 20 MB/s, a slow board its menu at 30 tokens/s
+)
+STOP_SECONDS = 30.0  # more than the daemon's own stop_timeout and the engine's end together
+LOOK_SECONDS = 0.2  # between two looks at a starting daemon
 
-# Seconds until the daemon must be ready: a slow card reads the default model at about 20 MB/s.
-START_SECONDS = 300.0
 
-
-@click.command(epilog="Example: muleteer demo --model tiny")
+@click.command()
 @click.option("--model", default="standard", show_default=True, help="Catalogue name or path of a GGUF file.")
-def demo(model: str) -> None:
-    """Start a throw-away daemon, ask it three questions, show answers and token ledgers, stop it."""
-    console = Console(highlight=False)
+def demo(model: str) -> int:
+    """Start a daemon in a temporary folder, ask it three questions, stop it.
+
+    \b
+    Example:
+      muleteer demo --model small
+    """
     with tempfile.TemporaryDirectory(prefix="muleteer-demo-") as folder:
-        socket = Path(folder) / "muleteer.sock"
-        log = Path(folder) / "log"
-        console.print(f"Starting a daemon in {folder} with the model [bold]{model}[/] ...")
+        socket, log = Path(folder) / "socket", Path(folder) / "log"
+        click.echo(f"Starting a daemon with the model {model} in {folder} ...")
+        options = ["--state", f"{folder}/state", "--socket", str(socket), "--model", model]
         with log.open("wb") as out:
-            daemon = subprocess.Popen(
-                [
-                    *_muleteer(),
-                    "serve",
-                    "--state",
-                    f"{folder}/state",
-                    "--socket",
-                    str(socket),
-                    "--model",
-                    model,
-                ],
-                stderr=out,
-            )
+            process = subprocess.Popen([*_muleteer("serve"), *options], stderr=out)
         try:
             began = time.monotonic()
-            _wait(daemon, socket, log)
-            console.print(f"Ready after {time.monotonic() - began:.1f} s.")
+            _wait(process, socket, log)
+            click.echo(f"Ready after {time.monotonic() - began:.1f} s.")
             for question in QUESTIONS:
-                _ask(console, socket, question)
+                click.echo(f"\n> {question}")
+                asked = [*_muleteer("ask"), "--trace", "--socket", str(socket), question]
+                if code := subprocess.run(asked, check=False).returncode:
+                    return code
         finally:
-            daemon.send_signal(signal.SIGTERM)
-            code = daemon.wait(timeout=30)
-        stopped = code in (0, -signal.SIGTERM) and not socket.exists()
-        console.print("\nThe daemon stopped cleanly." if stopped else f"\nThe daemon ended with {code}.")
-        if not stopped:
-            raise SystemExit(1)
+            process.terminate()
+            ended = process.wait(STOP_SECONDS)
+        if ended != -signal.SIGTERM or socket.exists():
+            click.echo(f"The daemon did not stop cleanly (exit code {ended}):\n{log.read_text()}", err=True)
+            return exits.TURN_FAILED
+        click.echo("\nThe daemon stopped cleanly.")
+    return exits.OK
 
 
-def _muleteer() -> list[str]:
-    return [sys.executable, "-m", "muleteer"]
+def _muleteer(command: str) -> list[str]:
+    return [sys.executable, "-m", "muleteer", command]
 
 
-def _wait(daemon: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
-    """Until a turn can be served; a daemon that ends first says why."""
-    ready = [*_muleteer(), "status", "--wait", str(START_SECONDS), "--socket", str(socket)]
-    asking = subprocess.Popen(ready, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while asking.poll() is None:
+def _wait(process: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
+    """Until a turn can be served. Raises `ClickException` with the daemon's own words if it ends first."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
         try:
-            daemon.wait(timeout=0.2)
+            if Daemon(socket).get("/v1/status").get("state") == "ready":
+                return
+        except MuleteerError:
+            pass  # not listening yet
+        try:
+            process.wait(LOOK_SECONDS)
         except subprocess.TimeoutExpired:
             continue
-        asking.kill()
-        asking.wait()
-        raise click.ClickException(log.read_text(errors="replace").strip()[-1000:])
-    if asking.returncode:
-        raise click.ClickException(f"The daemon was not ready within {START_SECONDS:g} s.")
-
-
-def _ask(console: Console, socket: Path, question: str) -> None:
-    done = subprocess.run(
-        [*_muleteer(), "ask", "--json", "--socket", str(socket), question],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-        check=False,
-    )
-    turn = json.loads(done.stdout)
-    console.print(f"\n[bold cyan]> {question}[/]")
-    if "error" in turn:
-        raise click.ClickException(turn["error"]["message"])
-    console.print(turn["answer"], markup=False)
-    table = Table(box=None, header_style="dim")
-    for column in ("level", "prompt", "reused", "decoded", "generated", "ms"):
-        table.add_column(column, justify="left" if column == "level" else "right")
-    for level in turn["levels"]:
-        table.add_row(
-            level["name"],
-            *(str(level[k]) for k in ("prompt", "reused", "decoded", "generated")),
-            f"{level['ms']:.0f}",
-        )
-    console.print(table)
-    tools = ", ".join(f"{call['tool']} {call['status']} in {call['ms']:.0f} ms" for call in turn["calls"])
-    console.print(
-        f"handles: {', '.join(turn['handles']) or 'none'}; calls: {tools or 'none'}; {turn['ms']:.0f} ms",
-        style="dim",
-    )
+        raise click.ClickException(f"The daemon did not start:\n{log.read_text(errors='replace').strip()}")
+    raise click.ClickException(f"The daemon was not ready within {START_SECONDS:g} s.")

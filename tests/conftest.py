@@ -1,0 +1,72 @@
+"""The default model behind a real socket, started once, as a user would start it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from muleteer.engine import models
+
+START_SECONDS = 300.0  # a cold file cache on a slow disk
+
+
+@dataclass
+class Served:
+    """A daemon that is ready. `environment` is that of a user whose commands shall reach it."""
+
+    socket: Path
+    environment: dict[str, str]
+    process: subprocess.Popen[str]
+    log: list[str]
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    model = models.locate("standard")
+    assert model, (
+        "The model standard is missing; run make setup, then .venv/bin/muleteer model pull standard."
+    )
+    home = tmp_path_factory.mktemp("home")
+    socket = home / "s"
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "MULETEER_SOCKET": str(socket),
+        "MULETEER_MODELS": str(model.parent),
+    }
+    command = [sys.executable, "-m", "muleteer", "serve", "--state", str(home / "state")]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    log: list[str] = []
+    ready = threading.Event()
+
+    def read() -> None:
+        assert process.stderr
+        for line in process.stderr:
+            log.append(line)
+            if "Ready." in line:
+                ready.set()
+        ready.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        assert ready.wait(START_SECONDS), f"not ready:\n{''.join(log)}"
+        assert process.poll() is None, f"ended:\n{''.join(log)}"
+        yield Served(socket, environment, process, log)
+    finally:
+        process.terminate()
+        code = process.wait(60)
+        reader.join()
+        assert process.stderr
+        process.stderr.close()
+    assert code == -signal.SIGTERM, f"ended with {code}:\n{''.join(log)}"
+    assert not socket.exists(), "the socket was left behind"

@@ -1,0 +1,88 @@
+"""Every command in the README runs, in the README's order, and prints what the README says it does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Served
+
+pytestmark = pytest.mark.model("standard")
+
+ROOT = Path(__file__).parents[1]
+
+# What each command's output must hold. `make test` is what runs this, `muleteer serve` is the fixture.
+EXPECTED = {
+    "make demo": r"What time is it in Istanbul[\s\S]*\d\d:\d\d[\s\S]*planner +\d+[\s\S]*stopped cleanly",
+    "make test": "",
+    "muleteer serve": "",
+    'muleteer ask "What time is it in Istanbul?"': r"\d\d:\d\d",
+    'muleteer ask --trace "How much is 18.5 percent of 249?"': r"46\.065[\s\S]*planner +\d+",
+    'muleteer ask --json "Remember that the spare key is under the blue pot."': r'"status": "ok"',
+    "muleteer chat": r"\w",
+    "muleteer status": r"ready[\s\S]*reused",
+    "muleteer model list": r"tiny[\s\S]*small[\s\S]*standard",
+    "muleteer model pull standard": r"standard",
+    "muleteer model verify standard": r"cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046|ok",
+    "muleteer model path standard": r"/.*\.gguf",
+    "muleteer model use standard": r"standard",
+    "muleteer config show": r"engine\.model[\s\S]*config\.toml",
+    "http://muleteer/v1/turns stream": r"event: turn\.started[\s\S]*391[\s\S]*event: turn\.finished",
+    "http://muleteer/v1/turns object": r'"answer": ?"[^"]*391',
+    "http://muleteer/v1/status": r'"state": ?"ready"',
+    "http://muleteer/v1/skills": r"search-info",
+    "http://muleteer/v1/tools": r"current_time",
+    "http://muleteer/healthz": r"ok",
+}
+TYPED = {"muleteer chat": "hello\n/quit\n"}
+ELSEWHERE = ("make test", "muleteer serve")
+
+
+def commands() -> list[str]:
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    return [line[2:] for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+def key(command: str) -> str:
+    """How a command is called in `EXPECTED`: itself, or the address that curl asks."""
+    if not command.startswith("curl"):
+        return command
+    address = re.search(r"http://\S+", command)
+    assert address
+    kind = (" object" if '"stream": false' in command else " stream") if "/turns" in address[0] else ""
+    return address[0] + kind
+
+
+def test_every_command_is_known_here() -> None:
+    assert [key(command) for command in commands()] == list(EXPECTED)
+
+
+@pytest.mark.parametrize("command", [c for c in commands() if c not in ELSEWHERE], ids=key)
+def test_the_command_does_what_it_says(served: Served, command: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=served.environment,
+        input=TYPED.get(command, ""),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(EXPECTED[key(command)], done.stdout), done.stdout + done.stderr
+
+
+def test_the_tree_is_true() -> None:
+    """Each path in the README's annotated tree exists, and each top-level entry is in it."""
+    tree = re.search(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert tree
+    named = [line.split("  ")[0].strip() for line in tree[1].splitlines() if not line.startswith(" ")]
+    paths = [path for entry in named for path in entry.split()]
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    top = {line.split("/")[0] for line in tracked.splitlines()} - {".gitignore"}
+    assert top <= {path.split("/")[0] for path in paths}
+    assert [path for path in paths if not (ROOT / path).exists()] == []
