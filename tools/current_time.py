@@ -66,8 +66,8 @@ class Place:
     examples=(
         "what's the time",
         "which day of the week is it",
-        "what is today's date",
         "is it morning in Sydney already",
+        "how many weeks are left until summer",
         "qué hora es en Madrid",
     ),
 )
@@ -118,12 +118,13 @@ def find(wanted: str, now: datetime) -> Place | str:
         return _offset(offset[1], int(offset[2]), int(offset[3] or 0))
     if zone := _zones().get(wanted):
         return _in_zone("" if zone == "UTC" else zone.rpartition("/")[2].replace("_", " "), zone)
-    if code := _regions().get(wanted):
+    code = _regions().get(wanted)
+    if code in _people():
         return _in_region(code, now)
     name, *qualifiers = [part.strip() for part in wanted.split(",")]
     if city := _find_city(name, tuple(qualifiers)):
         return _in_zone(*city)
-    if qualifiers and (code := _regions().get(qualifiers[-1])):
+    if qualifiers and (code := _regions().get(qualifiers[-1])) in _people():
         return _in_region(code, now)
     return "I do not know that place. Name a larger city nearby, or a time zone such as Europe/Istanbul."
 
@@ -155,16 +156,14 @@ def _offset(sign: str, hours: int, minutes: int) -> Place | str:
 def _in_region(code: str, now: datetime) -> Place | str:
     """A country or a state: the time that nearly everybody there has, if there is one."""
     name, people = _people()[code]
+    offsets = {zone: now.astimezone(ZoneInfo(zone)).utcoffset() for zone in people}
     total: dict[timedelta | None, int] = defaultdict(int)
     for zone, count in people.items():
-        total[ZoneInfo(zone).utcoffset(now.replace(tzinfo=None))] += count
+        total[offsets[zone]] += count
     main = max(total, key=lambda offset: total[offset])
     if total[main] < MAIN_SHARE * sum(total.values()):
         return f"{name} has several time zones. Name a city there."
-    zones = {
-        zone: n for zone, n in people.items() if ZoneInfo(zone).utcoffset(now.replace(tzinfo=None)) == main
-    }
-    return _in_zone(name, max(zones, key=lambda zone: zones[zone]))
+    return _in_zone(name, max(people, key=lambda zone: people[zone] if offsets[zone] == main else 0))
 
 
 @cache

