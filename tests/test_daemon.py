@@ -172,6 +172,15 @@ async def test_status_answers_while_the_model_loads_and_a_signal_ends_that_too(f
         assert "Ready." not in one.log
 
 
+async def test_engine_killed_while_the_prompts_are_prepared_does_not_end_the_start(folder: Path) -> None:
+    async with daemon(folder) as one:
+        await one.says("The engine is ready.")
+        os.kill((await one.status())["engine"]["pid"], signal.SIGKILL)
+        await one.says("Preparing the prompts again: ")
+        await one.says("Ready.")
+        assert await one.answers()
+
+
 async def test_signal_in_a_stream_gives_it_a_last_event(ready: Daemon) -> None:
     async with ready.held_stream() as lines:
         ready.process.terminate()

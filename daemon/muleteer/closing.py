@@ -1,18 +1,50 @@
-"""Close what was opened, in reverse, each step under a deadline; one failing step does not stop the rest.
+"""The end of a process: being told to stop, and closing what was opened in reverse.
 
-Knows nothing of what the steps do.
+Each step has a deadline, and one failing step does not stop the rest. Knows nothing of what the steps do.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 log = logging.getLogger(__name__)
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 GRACE_SECONDS = 1.0  # for a step that was cancelled; one that ignores that is left to the end of the process
+
+
+class Stop:
+    """The wish to stop. Asked once, the process stops in order; asked again, it hurries."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.forced = asyncio.Event()
+        self.signal: signal.Signals | None = None
+
+    def ask(self) -> None:
+        (self.forced if self.asked.is_set() else self.asked).set()
+
+    @contextmanager
+    def at_signals(self) -> Iterator[None]:
+        """SIGTERM and SIGINT ask; the first one is remembered."""
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._signalled, number)
+        try:
+            yield
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+    def _signalled(self, number: signal.Signals) -> None:
+        self.signal = self.signal or number
+        log.info("Stopping%s: %s.", " at once" if self.asked.is_set() else "", number.name)
+        self.ask()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,26 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import uvloop
 
 from muleteer import paths
-from muleteer.closing import Closing
+from muleteer.closing import Closing, Stop
 from muleteer.config import Settings
 from muleteer.engine import models
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import LoadSettings
-from muleteer.errors import ConfigError, EngineError, InUseError, ModelError, MuleteerError, SocketError
+from muleteer.errors import (
+    ConfigError,
+    EngineDiedError,
+    EngineError,
+    InUseError,
+    ModelError,
+    MuleteerError,
+    SocketError,
+)
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.server import HttpServer
@@ -39,41 +46,11 @@ from muleteer.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
 ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the process is killed
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
 
 EXIT_FAILED = 1
 EXIT_CODES: dict[type[MuleteerError], int] = {ConfigError: 2, SocketError: 3, ModelError: 4, EngineError: 4}
-
-
-class Stop:
-    """The wish to stop. Asked once, the daemon stops in order; asked again, it hurries."""
-
-    def __init__(self) -> None:
-        self.asked = asyncio.Event()
-        self.forced = asyncio.Event()
-        self.signal: signal.Signals | None = None
-
-    def ask(self) -> None:
-        (self.forced if self.asked.is_set() else self.asked).set()
-
-    @contextmanager
-    def at_signals(self) -> Iterator[None]:
-        """SIGTERM and SIGINT ask; the first one is remembered."""
-        loop = asyncio.get_running_loop()
-        for number in SIGNALS:
-            loop.add_signal_handler(number, self._signalled, number)
-        try:
-            yield
-        finally:
-            for number in SIGNALS:
-                loop.remove_signal_handler(number)
-
-    def _signalled(self, number: signal.Signals) -> None:
-        self.signal = self.signal or number
-        log.info("Stopping%s: %s.", " at once" if self.asked.is_set() else "", number.name)
-        self.ask()
 
 
 def run(settings: Settings) -> int:
@@ -162,13 +139,26 @@ async def _start(settings: Settings, closing: Closing) -> None:
     closing.add("turns", lambda: _say_goodbye(health, server, turns))
     log.info("Listening on %s; loading the model.", listener.path)
 
-    health.enter("loading", "the model is loading")
     await engine.start()
-    await engine.ready(settings.engine.load_timeout)
-    health.enter("loading", "the prompts are being prepared")
-    await harness.prepare()
+    await _prepare(settings, health, engine, harness)
     health.enter("ready")
     log.info("Ready.")
+
+
+async def _prepare(settings: Settings, health: Health, engine: Engine, harness: Harness) -> None:
+    """Load the model and measure the prompts; from the beginning if the engine dies of its first decodes,
+    since it then comes back with other settings or more memory."""
+    for left in range(settings.engine.restarts, -1, -1):
+        health.enter("loading", "the model is loading")
+        await engine.ready(settings.engine.load_timeout)
+        health.enter("loading", "the prompts are being prepared")
+        try:
+            await harness.prepare()
+            break
+        except EngineDiedError as error:
+            if not left:
+                raise
+            log.warning("Preparing the prompts again: %s", error)
 
 
 def _say_goodbye(health: Health, server: HttpServer, turns: Turns) -> None:
