@@ -73,10 +73,8 @@ class Cache:
 
     def fork(self, source: int | None, length: int) -> int:
         """A new sequence, held for this request, that shares the beginning of another."""
-        if source is not None:
-            self._forest.hold(source)
         while not self._forest.has_free_sequence:
-            self._evict("sequence")
+            self._evict("sequence", spare=source)
         sequence = self._forest.fork(source, length)
         self._forest.hold(sequence)
         if source is not None:
@@ -156,8 +154,8 @@ class Cache:
         for sequence, tokens in extended.items():
             self._forest.extend(sequence, tokens)
 
-    def _evict(self, lacking: str) -> None:
-        victim = self._forest.victim()
+    def _evict(self, lacking: str, spare: int | None = None) -> None:
+        victim = self._forest.victim(spare)
         if victim is None:
             raise EngineError(
                 f"The engine has no free {lacking} left for this request; raise engine.context or "

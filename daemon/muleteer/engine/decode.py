@@ -282,7 +282,6 @@ class Decoder:
         """Tokens that may end a text, the one that this template uses first."""
         return list(dict.fromkeys([self._chat.end, self._llama.end]))
 
-
     def _self_test(self) -> None:
         """Render with and without a tool, decode, and fill a small schema; leaves nothing behind."""
         ask = Message("user", "Does it work?")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from muleteer.engine.protocol import JsonSchema
 from muleteer.errors import EngineError, SkillError
 
-Schema = dict[str, object]
+Schema = dict[str, Any]
 
 # The JSON that models were trained on; with compact separators the 1.5B model lost minus signs.
 STYLE: Any = {  # llguidance has a type for this and does not export it
@@ -193,8 +193,8 @@ class Matcher:
         return tokens
 
     def pick(self, logits: NDArray[np.float32], avoid: Collection[int] = ()) -> int:
-        """Take the most likely allowed token. To leave a loop, given its tokens to `avoid`: what ends a string
-        or a number if that is allowed, else another token if one is."""
+        """Take the most likely allowed token. To leave a loop, given its tokens to `avoid`: what ends a
+        string or a number if that is allowed, else another token if one is."""
         ends = (token for token in self._closing if avoid and self._matcher.validate_tokens([token]) == 1)
         token = next(ends, None)
         if token is None:

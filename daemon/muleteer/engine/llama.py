@@ -10,6 +10,7 @@ import collections
 import contextlib
 import ctypes
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -216,7 +217,9 @@ class Llama:
 
     def grammar_tokenizer(self, ends: Sequence[int]) -> LLTokenizer:
         """The vocabulary as llguidance wants it; `ends` may end a text. Takes up to a second."""
-        return lltokenizer_from_vocab(self._vocab, eos_token=list(ends))
+        with warnings.catch_warnings():  # the bridge asks llama_cpp by a name that it calls deprecated
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return lltokenizer_from_vocab(self._vocab, eos_token=list(ends))
 
 
 def _load(path: Path, vocab_only: bool, extra_buffers: bool) -> Pointer:

@@ -20,7 +20,7 @@ class Resident:
     tokens: list[int] = field(default_factory=list)
     cells: list[int] = field(default_factory=list)
     pinned: bool = False
-    busy: bool = False
+    held: bool = False
 
 
 class Forest:
@@ -116,12 +116,12 @@ class Forest:
 
     def hold(self, sequence: int) -> None:
         """The request being served needs this sequence: it is never a victim until `release`."""
-        self._residents[sequence].busy = True
+        self._residents[sequence].held = True
 
     def release(self) -> None:
         """The request is over."""
         for resident in self._residents.values():
-            resident.busy = False
+            resident.held = False
 
     def pin(self, sequence: int) -> None:
         """Keep a sequence until the pins outgrow their share."""
@@ -140,9 +140,14 @@ class Forest:
         resident = self._residents[sequence]
         return not resident.pinned and len(resident.tokens) == length
 
-    def victim(self) -> int | None:
-        """The sequence to give up next: the least recently used one, pinned ones last, busy ones never."""
-        idle = [(r.pinned, i, s) for i, (s, r) in enumerate(self._residents.items()) if not r.busy]
+    def victim(self, spare: int | None = None) -> int | None:
+        """The sequence to give up next: the least recently used one, pinned ones last, held ones and `spare`
+        never."""
+        idle = [
+            (resident.pinned, age, sequence)
+            for age, (sequence, resident) in enumerate(self._residents.items())
+            if not resident.held and sequence != spare
+        ]
         return min(idle)[2] if idle else None
 
 

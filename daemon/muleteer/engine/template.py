@@ -12,6 +12,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -64,8 +65,8 @@ class Slots:
         digits = "".join(DIGITS[int(digit, 16)] for digit in f"{number:x}")
         return f"{OPEN}{self._nonce}{digits}{CLOSE}"
 
-    def open(self, value: object) -> object:
-        """A schema as a template may walk it: its structure as it is, every telling text in a slot."""
+    def open(self, value: object) -> Any:
+        """A tool as a template may walk it: its structure as it is, texts that are not plain in slots."""
         if isinstance(value, str):
             return value if PLAIN.fullmatch(value) else self.put(value)
         if isinstance(value, Mapping):

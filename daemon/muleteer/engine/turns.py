@@ -82,7 +82,7 @@ class Turns:
         return opened + before[len(head) :] if before.startswith(head) else before
 
     def _render(self, slots: Slots, turns: list[Turn], tool: ToolSpec | None, *, reply: bool) -> str:
-        shown = _described(tool) if tool and self.able.tools else None
+        shown = slots.open(_described(tool)) if tool and self.able.tools else None
         try:
             return self._template.render(slots, turns, shown, reply=reply)
         except jinja2.TemplateError as error:
