@@ -24,6 +24,19 @@ class Outcome:
     err: str
 
 
+class Typist(io.TextIOWrapper):
+    """Standard input that counts as a terminal; a line that is Ctrl-C interrupts."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # as typeshed has it
+        line = super().readline(size)
+        if line == "\x03\n":
+            raise KeyboardInterrupt
+        return line
+
+
 Run = Callable[..., Outcome]
 
 
@@ -41,8 +54,9 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command line in this process."""
 
-    def run_it(*args: str, stdin: bytes = b"") -> Outcome:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+    def run_it(*args: str, stdin: bytes = b"", terminal: bool = False) -> Outcome:
+        kind = Typist if terminal else io.TextIOWrapper
+        monkeypatch.setattr(sys, "stdin", kind(io.BytesIO(stdin), encoding="utf-8"))
         with pytest.raises(SystemExit) as ended:
             main(args, prog_name="muleteer")
         printed = capsys.readouterr()

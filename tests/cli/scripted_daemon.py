@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 Reply = Callable[["Exchange"], None]
-PATIENCE = 20.0  # seconds; how long a test waits for something that should happen at once
+PATIENCE = 60.0  # seconds; how long a test waits for something that should happen at once
 
 LEVELS = [{"name": "plan", "prompt": 40, "reused": 30, "decoded": 10, "generated": 3, "ms": 12.5}]
 CALLS = [{"tool": "current_time", "status": "ok", "ms": 1.5}]

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.scripted_daemon import (
     FINISHED,
+    LEVELS,
     PATIENCE,
     Exchange,
     Reply,
@@ -89,6 +90,14 @@ def test_invalid_utf8_on_the_command_line(program: Program, daemon: ScriptedDaem
     assert b"not valid UTF-8" in err
 
 
+def test_trace_shows_the_levels_of_a_failed_turn(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/turns"] = events(("turn.failed", FAILED | {"levels": LEVELS}))
+    done = run("ask", "--trace", "x")
+    assert done.code == 1
+    assert ["all", "40", "30", "10", "3", "12"] in [line.split() for line in done.err.splitlines()]
+    assert done.err.endswith("Error: Say less.\n")
+
+
 @pytest.mark.parametrize(
     ("code", "exit_code"),
     [
@@ -135,6 +144,9 @@ def test_a_stream_that_ends_without_an_end_of_the_turn(run: Run, daemon: Scripte
         whole(500, b"{}"),
         events(("turn.finished", {"answer": "no levels"})),
         events(("turn.finished", FINISHED | {"levels": [3]})),
+        events(("turn.finished", FINISHED | {"levels": [LEVELS[0] | {"prompt": "many"}]})),
+        events(("turn.finished", FINISHED | {"calls": [{"tool": "timer"}]})),
+        events(("turn.failed", {"message": "no code"})),
     ],
 )
 def test_a_server_that_answers_garbage(run: Run, daemon: ScriptedDaemon, reply: Reply) -> None:

@@ -13,7 +13,7 @@ import click
 
 from muleteer.cli import exits
 from muleteer.cli.options import json_option, socket_option
-from muleteer.cli.render import print_ledger, safe
+from muleteer.cli.render import print_ledger, print_levels, safe
 from muleteer.errors import MuleteerError
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | Non
 
         turn = run_turn(Daemon(find_socket(socket)), text, [], show=not as_json)
     except MuleteerError as error:
+        if trace and isinstance(error, exits.ReportedError):
+            print_levels(error.levels)
         if not as_json:
             raise
         _print_json(error.as_dict())

@@ -89,7 +89,7 @@ class Daemon:
                 raise self._refusal(self._object(response))
             for name, data in self._events(response):
                 if name == "turn.failed":
-                    raise ReportedError(str(data.get("code", "internal")), str(data.get("message", "")))
+                    raise failed(data)
                 yield name, data
                 if name == "turn.finished":
                     return
@@ -176,21 +176,48 @@ class Daemon:
 def finished(data: Mapping[str, object]) -> TurnFinished:
     """The event `turn.finished` from its fields; unknown ones are ignored. Raises `SocketError` when known
     ones are missing."""
-    calls, levels, handles = data.get("calls"), data.get("levels"), data.get("handles")
     try:
-        if not (isinstance(calls, list) and isinstance(levels, list) and isinstance(handles, list)):
-            raise TypeError("calls, levels and handles must be lists")
         return TurnFinished(
             turn=str(data["turn"]),
             answer=str(data["answer"]),
-            handles=tuple(str(each) for each in handles),
-            calls=tuple(_record(CallUse, each) for each in calls),
-            levels=tuple(_record(LevelUse, each) for each in levels),
+            handles=tuple(str(each) for each in _list(data, "handles")),
+            calls=_records(CallUse, data, "calls"),
+            levels=_records(LevelUse, data, "levels"),
             ms=float(str(data["ms"])),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise SocketError(f"The daemon sent a turn that this command cannot read: {error!r}.") from error
+        raise _unreadable(error) from error
 
 
-def _record(kind: type[Record], data: Mapping[str, object]) -> Record:
-    return kind(**{each.name: data[each.name] for each in fields(kind)})  # type: ignore[arg-type]  # JSON
+def failed(data: Mapping[str, object]) -> ReportedError:
+    """The event `turn.failed` as an error. Raises `SocketError` when fields are missing."""
+    try:
+        return ReportedError(str(data["code"]), str(data["message"]), _records(LevelUse, data, "levels"))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _unreadable(error) from error
+
+
+def _list(data: Mapping[str, object], name: str) -> list[object]:
+    value = data[name]
+    if not isinstance(value, list):
+        raise TypeError(f"{name} is not a list")
+    return value
+
+
+def _records(kind: type[Record], data: Mapping[str, object], name: str) -> tuple[Record, ...]:
+    """Dataclasses of texts and numbers from JSON objects."""
+    found = []
+    for each in _list(data, name):
+        if not isinstance(each, dict):
+            raise TypeError(f"{name} does not hold objects")
+        numbers = {field.name for field in fields(kind) if field.type in ("int", "float")}
+        if any(not isinstance(each[number], int | float) for number in numbers):
+            raise TypeError(f"{name} does not count in numbers")
+        found.append(kind(**{field.name: each[field.name] for field in fields(kind)}))
+    return tuple(found)
+
+
+def _unreadable(error: Exception) -> SocketError:
+    return SocketError(
+        f"The daemon sent a turn that this command cannot read ({error}); are both of one version?"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from muleteer.errors import (
     ConfigError,
     EngineBusyError,
@@ -13,6 +15,7 @@ from muleteer.errors import (
     ShuttingDownError,
     SocketError,
 )
+from muleteer.harness.events import LevelUse
 
 OK = 0
 TURN_FAILED = 1
@@ -37,11 +40,13 @@ UNAVAILABLE = frozenset(
 
 
 class ReportedError(MuleteerError):
-    """What the daemon reported, or the connection's loss in the middle of a turn (`connection_lost`)."""
+    """What the daemon reported, with the levels that ran, or the connection's loss in the middle of a turn
+    (`connection_lost`)."""
 
-    def __init__(self, reported: str, message: str) -> None:
+    def __init__(self, reported: str, message: str, levels: Sequence[LevelUse] = ()) -> None:
         super().__init__(message)
         self.reported = reported
+        self.levels = levels
 
     def as_dict(self) -> dict[str, object]:
         return {"error": {"code": self.reported, "message": str(self)}}

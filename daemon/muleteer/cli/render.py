@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from muleteer.harness.events import TurnFinished
+import click
+
+from muleteer.harness.events import LevelUse, TurnFinished
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+UNFOLDED = 10_000  # characters; a table that a program reads has each row on one line, however long
 
 # C0 but tab and line feed, DEL, C1: they move cursors and change titles. The bidirectional overrides show
 # text in another order than it is in. Lone surrogates are no characters and cannot be printed.
@@ -27,45 +31,52 @@ def safe(text: str) -> str:
 
 def print_ledger(turn: TurnFinished) -> None:
     """The plan, the calls and the tokens of every level, to standard error (the answer has the other)."""
-    rows = [
-        (each.name, each.prompt, each.reused, each.decoded, each.generated, f"{each.ms:.0f}")
-        for each in turn.levels
-    ]
-    sums = [
-        sum(getattr(each, name) for each in turn.levels)
-        for name in ("prompt", "reused", "decoded", "generated")
-    ]
-    table = _table("level", "prompt", "reused", "decoded", "generated", "ms", numbers=5)
-    for row in [*rows, ("turn", *sums, f"{turn.ms:.0f}")]:
-        table.add_row(*(safe(str(cell)) for cell in row))
-    lines = [f"plan: {', '.join('@' + each.removeprefix('@') for each in turn.handles) or '@reply'}"]
-    lines += [f"call: {each.tool} {each.status} {each.ms:.0f} ms" for each in turn.calls]
-    _console(to_error=True, lines=lines, table=table)
+    plan = ", ".join("@" + each.removeprefix("@") for each in turn.handles) or "@reply"
+    lines = [f"plan: {plan}", *(f"call: {each.tool} {each.status} {each.ms:.0f} ms" for each in turn.calls)]
+    for line in lines:
+        click.echo(safe(line), err=True)
+    print_levels(turn.levels)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def print_levels(levels: Sequence[LevelUse]) -> None:
+    """Tokens and milliseconds of every level and their sums, to standard error."""
+    counts = [(each.prompt, each.reused, each.decoded, each.generated, each.ms) for each in levels]
+    sums = [sum(column) for column in zip(*counts, strict=True)]
+    rows = [*zip((each.name for each in levels), counts, strict=True), ("all", sums)]
+    table = _table(("level", "prompt", "reused", "decoded", "generated", "ms"), numbers=5)
+    for name, numbers in rows if levels else []:
+        table.add_row(safe(name), *(f"{number:.0f}" for number in numbers))
+    _print(table, sys.stderr)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A plain table on standard output; cells are cut to safe text."""
-    table = _table(*columns, numbers=0)
+    table = _table(columns, numbers=0)
     for row in rows:
-        table.add_row(*(safe(str(cell)) for cell in row))
-    _console(to_error=False, lines=[], table=table)
+        table.add_row(*(safe(cell) for cell in row))
+    _print(table, sys.stdout)
 
 
-def _table(first: str, *others: str, numbers: int) -> Table:
+def print_pairs(pairs: Sequence[tuple[str, str]]) -> None:
+    """A name and its value on each line."""
+    width = max(len(name) for name, _ in pairs)
+    for name, value in pairs:
+        click.echo(safe(f"{name:<{width}}  {value}"))
+
+
+def _table(columns: Sequence[str], numbers: int) -> Table:
     """A table whose last `numbers` columns are right-aligned."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for index, name in enumerate((first, *others)):
-        right = index > len(others) - numbers
+    for index, name in enumerate(columns):
+        right = index >= len(columns) - numbers
         table.add_column(name, justify="right" if right else "left", overflow="fold")
     return table
 
 
-def _console(*, to_error: bool, lines: Sequence[str], table: Table) -> None:
+def _print(table: Table, stream: TextIO) -> None:
     from rich.console import Console
 
-    console = Console(file=sys.stderr if to_error else sys.stdout, markup=False, highlight=False, emoji=False)
-    for line in lines:
-        console.print(safe(line))
-    console.print(table)
+    width = None if stream.isatty() else UNFOLDED
+    Console(file=stream, width=width, markup=False, highlight=False, emoji=False).print(table)

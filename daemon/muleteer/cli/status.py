@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from muleteer.cli.options import json_option, socket_option
-from muleteer.cli.render import print_table, safe
+from muleteer.cli.render import print_pairs, print_table, safe
 
 Fields = Mapping[str, object]
 
@@ -24,7 +24,7 @@ def status(as_json: bool, socket: Path | None) -> None:
     Example:
       muleteer status
     """
-    _show(socket, "/v1/status", as_json, lambda body: print_table(("", ""), _status_rows(body)))
+    _show(socket, "/v1/status", as_json, lambda body: print_pairs(list(_status_rows(body))))
 
 
 @click.command()
@@ -66,7 +66,7 @@ def _show(socket: Path | None, path: str, as_json: bool, print_body: Callable[[F
 def _print_list(body: Fields, name: str) -> None:
     listed = body.get(name)
     rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    print_table(("handle", "state", ""), [_list_row(each) for each in rows])
+    print_table(("handle", "state", "what for, or why not"), [_list_row(each) for each in rows])
 
 
 def _list_row(each: Fields) -> tuple[str, str, str]:
