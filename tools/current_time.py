@@ -24,6 +24,7 @@ from muleteer.tool import Data, Result, tool
 
 MAIN_SHARE = 0.85  # of a country's townspeople under one offset make it the country's time: Spain yes, USA no
 HERE = frozenset(("", "here", "home", "local", "current", "now", "today", "hier", "aqui", "none", "null"))
+MARKS = re.compile("[\u0300-\u036f]+")  # accents, once they are taken apart
 # What people say and no list holds under that name, folded.
 COUNTRY_NAMES = {
     "GB": ("uk", "great britain", "britain", "england", "scotland", "wales"),
@@ -104,11 +105,7 @@ def fold(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Lower case, without accents, with spaces for the hyphens inside names."""
-    plain = text.lower()
-    if not plain.isascii():
-        plain = "".join(
-            sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign)
-        )
+    plain = MARKS.sub("", unicodedata.normalize("NFKD", text.lower()))
     return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
 
 
