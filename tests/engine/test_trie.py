@@ -14,7 +14,7 @@ def paths(node: Node | int, before: tuple[int, ...] = ()) -> dict[int, tuple[int
     if isinstance(node, int):
         return {node: before}
     here = before + node.chain
-    found = {}
+    found: dict[int, tuple[int, ...]] = {}
     for token, below in node.branches.items():
         found |= paths(below, (*here, token) if isinstance(below, int) else here)
     return found
