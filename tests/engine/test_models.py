@@ -243,7 +243,7 @@ def test_the_command_fetches_checks_lists_and_chooses(home: Path, monkeypatch: p
     assert len(hub.seen) == 1
     assert run("path", "toy").stdout == f"{path}\n"
     assert f"SHA-256 {TOY['sha256']}" in run("verify", "toy").stdout
-    assert "engine.model = toy" in run("use", "toy").stdout
+    assert run("use", "toy").stdout.startswith(str(home / "muleteer" / "config.toml"))
     listed = {row["name"]: row for row in json.loads(run("list", "--json").stdout)}
     assert (listed["toy"]["here"], listed["toy"]["in_use"], listed["toy"]["path"]) == (True, True, str(path))
     assert (listed["tiny"]["here"], listed["tiny"]["in_use"]) == (False, False)
@@ -257,6 +257,17 @@ def test_the_command_ends_with_a_sentence_and_a_code() -> None:
     assert missing.stderr.startswith("Error: Model tiny (98 MB) is not in ")
     assert run("pull", "tyny").exit_code == 4
     assert "fetch it with: muleteer model pull small" in run("use", "small").stdout
+
+
+def test_use_changes_the_file_that_is_read_and_tells_what_is_stronger(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "other.toml").touch()
+    monkeypatch.setenv("MULETEER_CONFIG", str(home / "other.toml"))
+    assert "stronger" not in run("use", "small").stdout
+    assert tomllib.loads((home / "other.toml").read_text()) == {"engine": {"model": "small"}}
+    monkeypatch.setenv("MULETEER_ENGINE__MODEL", "tiny")
+    assert "But a stronger setting says tiny; see: muleteer config show" in run("use", "small").stdout
 
 
 def test_an_interrupted_pull_says_that_it_can_be_resumed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 from rich.table import Table
 
-from muleteer import config
+from muleteer import config, paths
 from muleteer.engine import fetch, models
 
 PLAIN_SECONDS = 5.0
@@ -132,8 +132,9 @@ def path(name: str) -> None:
 def use(name_or_path: str) -> None:
     """Make a model of the catalogue, or any GGUF file, the one the daemon loads when it starts next."""
     changed = models.use(name_or_path)
-    click.echo(
-        f"{changed} now says: engine.model = {name_or_path}. It takes effect when the daemon starts next."
-    )
-    if name_or_path in models.load_catalogue() and not models.locate(name_or_path, config.load().models):
+    settings = config.load()
+    click.echo(f"{changed} now says which model the daemon loads when it starts next.")
+    if settings.engine.model not in {name_or_path, str(paths.expand(name_or_path))}:
+        click.echo(f"But a stronger setting says {settings.engine.model}; see: muleteer config show")
+    if name_or_path in models.load_catalogue() and not models.locate(name_or_path, settings.models):
         click.echo(f"It is not here yet; fetch it with: muleteer model pull {name_or_path}")

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from muleteer import paths
 from muleteer.engine.partial import HASH_CHUNK
 from muleteer.errors import ConfigError, ModelError
+from muleteer.layers import CONFIG_VARIABLE
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
 MAGIC = b"GGUF"
@@ -243,13 +244,14 @@ def verify(
 
 
 def use(name_or_path: str, config: Path | None = None) -> Path:
-    """Makes a model the one the daemon loads: `engine.model` in the user's config file, which is returned.
+    """Makes a model the one the daemon loads: `engine.model` in the user's settings file, which is returned.
 
     A path is checked to be GGUF and written absolute; the rest of the file keeps its words and comments.
     Raises `ModelError` for what is no model and `ConfigError` for a config file that cannot be changed.
     """
     value = name_or_path if name_or_path in load_catalogue() else str(resolve(name_or_path))
-    file = config or paths.config_dir() / "config.toml"
+    chosen = os.environ.get(CONFIG_VARIABLE)
+    file = config or (paths.expand(chosen) if chosen else paths.config_dir() / "config.toml")
     try:
         document = tomlkit.parse(file.read_text(encoding="utf-8")) if file.exists() else tomlkit.document()
         section = document.setdefault("engine", tomlkit.table())
