@@ -88,6 +88,11 @@ def alive(pid: int | None) -> bool:
     return pid is not None and Path(f"/proc/{pid}").exists()
 
 
+def score(pid: int | None) -> int:
+    """How gladly the kernel ends a process when memory runs out."""
+    return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
 # Calls.
 
 
@@ -179,6 +184,18 @@ async def test_what_the_process_prints_reaches_the_log_in_bounded_lines(
         await engine.warm(prompt("print done"))
         await printed.wait_for("done")
         assert max(len(line) for line in printed.lines) == 500
+
+
+async def test_with_no_room_to_wait_an_idle_engine_still_takes_a_call(
+    running: Running, printed: Printed
+) -> None:
+    async with running(queue=0) as engine:
+        await engine.ready(READY_S)
+        spinning = asyncio.create_task(engine.warm(prompt("spin")))
+        await printed.wait_for("spinning")
+        with pytest.raises(EngineBusyError):
+            await engine.count("x")
+        spinning.cancel()
 
 
 # Cancelling.
@@ -452,23 +469,23 @@ async def test_stop_ends_what_runs_and_what_waits(running: Running, printed: Pri
 
 
 async def test_stop_kills_a_process_that_does_not_listen(
-    running: Running, monkeypatch: pytest.MonkeyPatch
+    running: Running, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("muleteer.engine.child.EXIT_S", 0.2)
     async with running("endless") as engine:
-        while engine.status().state != "loading":
-            await engine._changed.wait()
+        await printed.wait_for("The engine is loading")
         pid = engine.status().pid
         assert alive(pid)
         await engine.stop()
         assert not alive(pid)
 
 
-async def test_a_terminal_interrupt_and_a_polite_kill_leave_the_process_to_the_daemon(
+async def test_only_the_daemon_and_a_lack_of_memory_end_the_process(
     running: Running,
 ) -> None:
     async with running() as engine:
         await engine.ready(READY_S)
+        assert score(engine.status().pid) == 500
         for number in (signal.SIGINT, signal.SIGTERM):
             os.kill(engine.status().pid or 0, number)
             assert await engine.count("xyz") == 3
