@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,12 @@ class Daemon:
         async with self.client() as client:
             return (await client.get("/v1/status")).json()
 
+    async def reports(self, holds: Callable[[Any], bool]) -> None:
+        """Ask for the status until `holds` is true of it."""
+        async with asyncio.timeout(DEADLINE):
+            while not holds(await self.status()):
+                pass
+
     async def turn(self) -> httpx.Response:
         async with self.client() as client:
             return await client.post("/v1/turns", json={**TURN, "stream": False})
@@ -77,7 +83,7 @@ class Daemon:
         """Whether a request reaches the engine and comes back; costs no decoding."""
         async with self.client() as client:
             reply = await client.post("/v1/turns", json={"message": "hay " * 3000, "stream": False})
-        return bool(reply.status_code == 413 and "600" in reply.json()["error"]["message"])
+        return bool(reply.status_code == 413 and "400" in reply.json()["error"]["message"])
 
     @asynccontextmanager
     async def engine_ends(self) -> AsyncIterator[None]:
@@ -102,12 +108,6 @@ class Daemon:
             lines = reply.aiter_lines()
             assert await anext(lines) == "event: turn.started"
             yield lines
-
-    @asynccontextmanager
-    async def running(self, **options: str) -> AsyncIterator[Daemon]:
-        """Another one like this, at the same place unless told otherwise."""
-        async with daemon(self.socket.parent, **options) as other:
-            yield other
 
 
 @asynccontextmanager
@@ -136,40 +136,46 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
+async def loading(folder: Path) -> AsyncIterator[Daemon]:
+    """Listening, with an engine process."""
+    async with daemon(folder) as one:
+        await one.says("The engine is loading.")
+        yield one
+
+
+@pytest.fixture
 async def ready(folder: Path) -> AsyncIterator[Daemon]:
     async with daemon(folder) as one:
         await one.says("Ready.")
         yield one
 
 
-async def test_serves_turns_and_reports_them(ready: Daemon) -> None:
+async def test_turn_after_one_whose_client_hung_up(ready: Daemon) -> None:
+    engine = (await ready.status())["engine"]["pid"]
+    async with ready.held_stream():
+        pass
+    await ready.reports(lambda status: status["turns"]["running"] == 0)
+    os.kill(engine, signal.SIGCONT)
     reply = await ready.turn()
     assert reply.status_code == 200
     assert reply.json()["levels"][0]["prompt"] > 0
     status = await ready.status()
-    assert (status["state"], status["pid"], status["turns"]["finished"]) == ("ready", ready.process.pid, 1)
+    assert (status["state"], status["pid"], status["engine"]["pid"]) == ("ready", ready.process.pid, engine)
+    assert (status["turns"]["finished"], status["turns"]["cancelled"]) == (1, 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_dies_of_the_signal_it_was_sent_and_leaves_nothing(
-    ready: Daemon, folder: Path, number: signal.Signals
-) -> None:
-    ready.process.send_signal(number)
-    assert await ready.ends() == -number
-    assert not ready.socket.exists()
-    assert "Traceback" not in ready.log
-    assert not ready.socket.with_name("s.lock").exists()
-    assert not (folder / "state" / "lock").exists()
-
-
-async def test_status_answers_while_the_model_loads_and_a_signal_ends_that_too(folder: Path) -> None:
-    async with daemon(folder) as one:
-        await one.says("Listening on")
-        assert (await one.status())["state"] in ("starting", "loading")
-        one.process.terminate()
-        assert await one.ends() == -signal.SIGTERM
-        assert not one.socket.exists()
-        assert "Ready." not in one.log
+async def test_engine_killed_in_a_turn_fails_that_turn_and_not_the_one_behind_it(ready: Daemon) -> None:
+    engine = (await ready.status())["engine"]["pid"]
+    async with asyncio.TaskGroup() as group, ready.held_stream() as lines:
+        behind = group.create_task(ready.turn())
+        await ready.reports(lambda status: status["engine"]["queued"] == 1)
+        os.kill(engine, signal.SIGKILL)
+        name, data = [line async for line in lines if line and not line.startswith(":")][-2:]
+        assert name == "event: turn.failed"
+        assert json.loads(data.removeprefix("data: "))["code"] == "engine_died"
+        assert (await behind).status_code == 200
+    status = await ready.status()
+    assert (status["state"], status["engine"]["restarts"]) == ("ready", 1)
 
 
 async def test_engine_killed_while_the_prompts_are_prepared_does_not_end_the_start(folder: Path) -> None:
@@ -184,75 +190,58 @@ async def test_engine_killed_while_the_prompts_are_prepared_does_not_end_the_sta
 async def test_signal_in_a_stream_gives_it_a_last_event(ready: Daemon) -> None:
     async with ready.held_stream() as lines:
         ready.process.terminate()
-        rest = [line async for line in lines if line and not line.startswith(":")]
-        name, data = rest[-2:]
+        name, data = [line async for line in lines if line and not line.startswith(":")][-2:]
         assert name == "event: turn.failed"
         assert json.loads(data.removeprefix("data: "))["code"] == "shutting_down"
     assert await ready.ends() == -signal.SIGTERM
     assert "Traceback" not in ready.log
 
 
-async def test_second_signal_does_not_wait_for_anything(ready: Daemon) -> None:
-    async with ready.engine_ends(), ready.held_stream():
-        ready.process.terminate()
-        await ready.says("Stopping: SIGTERM")
-        ready.process.terminate()
-        await ready.says("Stopping at once")
-        assert await ready.ends() == -signal.SIGTERM
-    assert not ready.socket.exists()
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_dies_of_the_signal_it_was_sent_and_leaves_nothing(
+    loading: Daemon, folder: Path, number: signal.Signals
+) -> None:
+    status = await loading.status()
+    assert (status["state"], status["pid"]) == ("loading", loading.process.pid)
+    async with loading.engine_ends():
+        loading.process.send_signal(number)
+        assert await loading.ends() == -number
+    assert "Ready." not in loading.log
+    assert "Traceback" not in loading.log
+    assert not loading.socket.exists()
+    assert not loading.socket.with_name("s.lock").exists()
+    assert not (folder / "state" / "lock").exists()
+
+
+async def test_second_signal_does_not_wait_for_a_hanging_engine(loading: Daemon) -> None:
+    async with loading.engine_ends():
+        os.kill((await loading.status())["engine"]["pid"], signal.SIGSTOP)
+        loading.process.terminate()
+        await loading.says("Stopping: SIGTERM")
+        loading.process.terminate()
+        await loading.says("Closing the engine: cut short, in a hurry.")
+        assert await loading.ends() == -signal.SIGTERM
+    assert not loading.socket.exists()
 
 
 @pytest.mark.parametrize("elsewhere", ["state", "socket"])
 async def test_second_daemon_is_refused_and_the_first_keeps_serving(
-    ready: Daemon, folder: Path, elsewhere: str
+    loading: Daemon, folder: Path, elsewhere: str
 ) -> None:
-    async with ready.running(**{elsewhere: f"{folder}/other"}) as second:
+    async with daemon(folder, **{elsewhere: f"{folder}/other"}) as second:
         assert await second.ends() == 3
-        assert f"(process {ready.process.pid})" in second.log
-    assert await ready.answers()
+        assert f"(process {loading.process.pid})" in second.log
+    assert (await loading.status())["pid"] == loading.process.pid
 
 
-async def test_killed_daemon_leaves_nothing_in_the_way_of_the_next(ready: Daemon) -> None:
-    async with ready.engine_ends():
-        ready.process.kill()
-        await ready.ends()
-    assert ready.socket.exists()
-    async with ready.running() as second:
-        await second.says("Ready.")
-        assert await second.answers()
-
-
-@pytest.mark.parametrize("stream", [True, False])
-async def test_engine_killed_in_a_turn_fails_that_turn_only(ready: Daemon, stream: bool) -> None:
-    engine = (await ready.status())["engine"]["pid"]
-    os.kill(engine, signal.SIGSTOP)
-    async with ready.client() as client, asyncio.TaskGroup() as group:
-        turn = group.create_task(client.post("/v1/turns", json={**TURN, "stream": stream}))
-        while (await ready.status())["turns"]["running"] == 0:
-            pass
-        os.kill(engine, signal.SIGKILL)
-        reply = await turn
-    if stream:
-        assert reply.text.count("event: turn.failed") == 1
-    else:
-        assert reply.status_code == 503
-    assert '"code":"engine_died"' in reply.text
-    await ready.says("The engine is ready")
-    assert (await ready.turn()).status_code == 200
-    status = await ready.status()
-    assert (status["state"], status["engine"]["restarts"]) == ("ready", 1)
-
-
-async def test_client_that_hangs_up_frees_the_engine_for_the_next(ready: Daemon) -> None:
-    engine = (await ready.status())["engine"]["pid"]
-    async with ready.held_stream():
-        pass
-    while (await ready.status())["turns"]["running"]:
-        pass
-    os.kill(engine, signal.SIGCONT)
-    assert await ready.answers()
-    status = await ready.status()
-    assert (status["turns"]["cancelled"], status["engine"]["pid"]) == (1, engine)
+async def test_killed_daemon_leaves_nothing_in_the_way_of_the_next(loading: Daemon, folder: Path) -> None:
+    async with loading.engine_ends():
+        loading.process.kill()
+        await loading.ends()
+    assert loading.socket.exists()
+    async with daemon(folder) as second:
+        await second.says("Listening on")
+        assert (await second.status())["pid"] == second.process.pid
 
 
 BROKEN = {

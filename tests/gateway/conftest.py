@@ -20,7 +20,7 @@ from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue, load_catalogue
 from muleteer.tool import Note, Services
 from muleteer.toolbox import Toolbox
-from tests.gateway.scripted import ScriptedHarness, StubEngine
+from tests.gateway.scripted import DEADLINE, ScriptedHarness, StubEngine
 
 
 def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -45,6 +45,12 @@ class Served:
     turns: Turns
     server: HttpServer
     client: httpx.AsyncClient
+
+    async def counts(self, **expected: int) -> None:
+        """Go through the loop until so many turns are `running` or `waiting`."""
+        async with asyncio.timeout(DEADLINE):
+            while not expected.items() <= self.turns.counts().items():
+                await self.client.get("/healthz")
 
 
 LIMIT = 2

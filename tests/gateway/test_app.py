@@ -142,8 +142,7 @@ async def test_turns_beyond_the_limit_are_refused_and_a_free_place_is_used(serve
     served.harness.script = (STARTED, hold, FINISHED)
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(ask(served, stream=False)) for _ in range(LIMIT)]
-        while served.turns.counts()["running"] < LIMIT:
-            await served.client.get("/healthz")
+        await served.counts(running=LIMIT)
         for stream in (True, False):
             refused = await ask(served, stream=stream)
             assert (refused.status_code, refused.json()["error"]["code"]) == (503, "busy")
@@ -286,8 +285,7 @@ async def test_stop_gives_every_stream_a_last_event_and_every_object_a_status(
         await stream.until(b"event: level\n")
         await single.send(post('{"message": "x", "stream": false}'))
         await within(served.harness.waiting)
-        while served.turns.counts()["running"] < 2:
-            await served.client.get("/healthz")
+        await served.counts(running=2)
         served.health.enter("stopping", "the daemon is stopping")
         served.turns.stop()
         with caplog.at_level(logging.WARNING):

@@ -89,10 +89,8 @@ async def test_hang_up_while_the_model_loads_takes_no_turn(served: Served) -> No
     served.health.__init__(served.engine)  # type: ignore[misc]  # a daemon that has just started
     async with connect(served.path) as client:
         await client.send(post('{"message": "x", "stream": false}'))
-        while not served.turns.counts()["waiting"]:
-            await served.client.get("/healthz")
-    while served.turns.counts()["waiting"]:
-        await served.client.get("/healthz")
+        await served.counts(waiting=1)
+    await served.counts(waiting=0)
     served.health.enter("ready")
     assert (await served.client.get("/healthz")).status_code == 200
     assert served.harness.asked == []
