@@ -49,7 +49,9 @@ async def test_failing_step_is_logged_and_the_rest_still_run(
     assert "disk on fire" in caplog.text
 
 
-async def test_step_is_cancelled_at_its_deadline(calm: asyncio.Event, caplog: pytest.LogCaptureFixture) -> None:
+async def test_step_is_cancelled_at_its_deadline(
+    calm: asyncio.Event, caplog: pytest.LogCaptureFixture
+) -> None:
     closing, closed = Closing(), list[str]()
 
     async def hang() -> None:
