@@ -52,7 +52,7 @@ $(INSTALLED): pyproject.toml llama
 	@if [ ! -e $@ ] || [ -n "$$(find pyproject.toml $(WHEELS)/*.whl -newer $@)" ]; then \
 		echo "== install"; \
 		$(BIN)/python -m pip install -q --force-reinstall --no-deps $(WHEELS)/*.whl && \
-		$(BIN)/python -m pip install -q -e '.[dev]' && touch $@; \
+		$(BIN)/python -m pip install -e '.[dev]' && touch $@; \
 	fi
 
 # Builds nothing when the wheel for this CPU is there already.
