@@ -130,8 +130,8 @@ class Budgets(_Section):
     """Tokens and seconds that one turn may use; what cannot hold together is found by `load`."""
 
     turn: Tokens = Field(4000, description="tokens decoded plus generated in one turn")
-    message: Tokens = Field(600, description="tokens of the user's message")
-    planner_prompt: Tokens = Field(1600, description="tokens the planner reads: menu, examples, message")
+    message: Tokens = Field(400, description="tokens of the user's message")
+    planner_prompt: Tokens = Field(2000, description="tokens the planner reads: menu, examples, message")
     follower_prompt: Tokens = Field(1200, description="tokens a skill's follower reads")
     follower_output: Tokens = Field(80, description="tokens of one step of a skill")
     agent_prompt: Tokens = Field(900, description="tokens a tool's agent reads: one schema, one request")
