@@ -20,6 +20,7 @@ from muleteer.errors import EngineDiedError, EngineError, ModelError, TooLongErr
 pytestmark = pytest.mark.model("tiny")
 
 READY_S = 60.0
+PLAIN = LoadSettings()
 SYSTEM = Message("system", "You are a helpful assistant. " * 20)
 SCHEMA = {
     "type": "object",
@@ -45,10 +46,9 @@ class WatchedEngine(Engine):
 
 
 @asynccontextmanager
-async def tiny(context: int = 4096) -> AsyncIterator[WatchedEngine]:
+async def tiny(settings: LoadSettings = PLAIN) -> AsyncIterator[WatchedEngine]:
     path = models.locate("tiny")
     assert path, "run `muleteer model pull tiny`"
-    settings = LoadSettings(context=context)
     engine = WatchedEngine(path, settings, queue=20, load_timeout=READY_S, first_pause=0.01)
     engine.beat = asyncio.Event()
     await engine.start()
@@ -92,7 +92,7 @@ async def test_refusals_cross_the_boundary_and_harm_nothing() -> None:
 
 
 async def test_a_cancel_in_prefill_and_one_in_decode_free_the_engine_within_a_second() -> None:
-    async with tiny(context=8192) as engine:
+    async with tiny(LoadSettings(context=8192, batch=32)) as engine:
         await engine.warm(ask(""))
         before = engine.status()
         engine.beat.clear()
