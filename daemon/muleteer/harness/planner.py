@@ -21,13 +21,17 @@ REPLY = "reply"
 # Example messages that need no handle; beside the skills' own examples they teach where the menu ends.
 REPLY_EXAMPLES = (
     "good morning",
-    "why is the sky blue",
-    "who wrote Hamlet",
+    "which river is the longest in the world",
+    "who invented the telephone",
     "tell me something funny",
+    "at what temperature does gold melt",
     "how do I get better at chess",
     "sag auf Spanisch: ich bin müde",
-    "call me a taxi",
+    "order a pizza for me",
+    "how far away is the moon",
     "how do magnets work",
+    "who discovered penicillin",
+    "send Tom some flowers",
 )
 
 # A second handle joins the plan when it has at least this share of the probability.
