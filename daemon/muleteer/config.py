@@ -101,7 +101,7 @@ class EngineSettings(_Section):
         128,
         ge=16,
         le=2048,
-        description="tokens between two looks for a cancel; under 16 is slow, over 2048 takes seconds",
+        description="most tokens in one decoding step; slow machines take fewer by themselves",
     )
     threads: Count = Field(
         0,

@@ -6,12 +6,14 @@ evaluated, and is counted by the request's meter. Knows tokens and sequences, no
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from muleteer.engine.budget import Meter
 from muleteer.engine.llama import Llama, Logits, NoRoomError, Row
+from muleteer.engine.pace import Pace
 from muleteer.engine.prefixes import Forest
 from muleteer.errors import EngineError
 
@@ -24,6 +26,7 @@ class Cache:
 
     def __init__(self, llama: Llama, forest: Forest) -> None:
         self._llama, self._forest = llama, forest
+        self._pace = Pace(llama.batch)
 
     @property
     def resident_tokens(self) -> int:
@@ -103,14 +106,17 @@ class Cache:
     def extend(self, sequence: int, tokens: Sequence[int], check: Check, meter: Meter) -> Logits:
         """Append tokens to a sequence, looking for a cancel before each chunk; the logits after the last, a
         view that is valid until the next evaluation."""
-        last = len(tokens) - 1
-        for begin in range(0, len(tokens), self._llama.batch):
+        last, begin, size = len(tokens) - 1, 0, 0
+        while begin <= last:
             check()
-            chunk = tokens[begin : begin + self._llama.batch]
-            at = self._forest.length(sequence)
+            chunk = tokens[begin : begin + self._pace.size]
+            at, size = self._forest.length(sequence), len(chunk)
             rows = [Row(t, at + j, sequence, begin + j == last) for j, t in enumerate(chunk)]
+            began = time.perf_counter()
             self._evaluate(rows, {sequence: chunk}, meter)
-        return self._llama.logits((len(tokens) - 1) % self._llama.batch)
+            self._pace.took(size, time.perf_counter() - began)
+            begin += size
+        return self._llama.logits(size - 1)
 
     def score(self, parts: Sequence[Part], check: Check, meter: Meter) -> list[Logits]:
         """Extend several sequences, in as few batches as possible; for each the wanted logits, copied."""

@@ -104,8 +104,8 @@ class LoadSettings:
     """How the engine loads a model.
 
     `context`: tokens that may be resident at once (shared ones count once). `sequences`: token sequences
-    resident at once. `batch`: prompt tokens decoded between two looks for a cancel; 128 take about a second
-    on two slow cores. `threads`: 0 means one per physical core. `extra_buffers`: repacked weights, faster on
+    resident at once. `batch`: prompt tokens decoded at most between two looks for a cancel (`pace.py` takes
+    fewer where that would be slow). `threads`: 0 means one per physical core. `extra_buffers`: repacked weights, faster on
     most CPUs (never used when the library was built with AMX, whose kernels crash on some virtual machines).
     """
 
