@@ -197,7 +197,7 @@ def test_a_mode_in_the_environment_is_octal(monkeypatch: pytest.MonkeyPatch, tex
 def test_budgets_that_cannot_hold_together(user_file: Path) -> None:
     user_file.write_text("[engine]\ncontext = 1800\n[budgets]\nmessage = 900\nturn = 1000\n")
     assert mistakes() == [
-        "budgets.planner_prompt + budgets.answer_output is 1856, more than engine.context (1800); "
+        "budgets.planner_prompt + budgets.answer_output is 2256, more than engine.context (1800); "
         "lower the one or raise the other",
         "budgets.answer_prompt + budgets.answer_output is 1856, more than engine.context (1800); "
         "lower the one or raise the other",

@@ -31,8 +31,9 @@ class Percent(Fraction):
 
 @tool(
     effect="read",
-    craft="Write only the expression with numbers, + - * / ^ ( ), %, sqrt and such; no words and no units. "
-    "Percentages: '20% of 149', '149 + 20%'.",
+    craft="Write only the expression with numbers, + - * / ^ ( ), %, sqrt and such; no units, no currency. "
+    "Percent is written %: 'how much is 7.5 percent of 80' is '7.5% of 80', '80 plus 20 percent' is "
+    "'80 + 20%'.",
     examples=(
         "what is 12.5 times 8",
         "how much is 15 percent of 240",
@@ -44,7 +45,7 @@ class Percent(Fraction):
 def calculator(expression: str) -> Result:
     """Work out arithmetic, percentages, roots and powers. Use it for every calculation with numbers.
 
-    expression: the arithmetic to work out, such as 17 * 23
+    expression: the arithmetic to work out, such as 17 * 23 or 15% of 40
     """
     shown = " ".join(expression.split()).rstrip("=? ")
     if not shown:

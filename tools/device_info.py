@@ -6,7 +6,8 @@ import ipaddress
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 import psutil
 
@@ -15,6 +16,9 @@ from muleteer.tool import Data, Result, tool
 Part = Literal["all", "memory", "disk", "cpu", "temperature", "battery", "uptime", "network"]
 Finding = tuple[str, Mapping[str, object]]  # a sentence, and the raw values it was made from
 
+FULL_PERCENT = 90  # of memory or disk; what is left is gone with the next update or recording
+HOT_CELSIUS = 80  # where a Raspberry Pi begins to slow itself down
+LOW_PERCENT = 20  # of a battery
 SAMPLE = 0.3  # seconds over which CPU load is measured; shorter is noise, longer is a wait
 
 
@@ -33,9 +37,27 @@ def device_info(part: Part = "all") -> Result:
     """Tell this device's memory, disk, CPU, temperature, battery, uptime or network. Use it for
     questions about the device itself.
 
-    part: which part to look at
+    part: which part to look at; network is whether it is online
     """
-    return report(PARTS if part == "all" else {part: PARTS[part]})
+    if part != "all":
+        return report({part: PARTS[part]})
+    result = report(PARTS)
+    found = unusual(result.payload.values) if isinstance(result.payload, Data) else []
+    verdict = f"Unusual: {', '.join(found)}." if found else "Nothing is unusual."
+    return replace(result, text=f"{verdict} {result.text}")
+
+
+def unusual(values: Mapping[str, Any]) -> list[str]:
+    """What needs somebody's attention, from the raw values that are there."""
+    celsius = values.get("temperature", {}).get("celsius", {}).values()
+    charge = values.get("battery", {"percent": 100, "plugged": True})
+    signs = {
+        "memory is nearly full": values.get("memory", {}).get("percent", 0) > FULL_PERCENT,
+        "the disk is nearly full": values.get("disk", {}).get("percent", 0) > FULL_PERCENT,
+        "it is hot": max(celsius, default=0) > HOT_CELSIUS,
+        "the battery is low": charge["percent"] < LOW_PERCENT and not charge["plugged"],
+    }
+    return [sign for sign, seen in signs.items() if seen]
 
 
 def report(parts: dict[str, Callable[[], Finding | None]]) -> Result:

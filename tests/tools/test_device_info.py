@@ -9,7 +9,7 @@ import pytest
 from muleteer.tool import Data, Result, Status
 from muleteer.toolbox import Toolbox
 from tests.tools.conftest import call, same_parameters
-from tools.device_info import PARTS, Part, device_info, report
+from tools.device_info import PARTS, Part, device_info, report, unusual
 
 
 async def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
@@ -55,3 +55,32 @@ def test_a_part_that_fails_does_not_take_the_others() -> None:
 
     result = report({"memory": lambda: ("Memory: fine.", {"total": 1}), "disk": fails})
     assert result == Result.ok("Memory: fine. This device reports no disk.", Data({"memory": {"total": 1}}))
+
+
+async def test_all_begins_with_a_verdict(toolbox: Toolbox) -> None:
+    result = await call(toolbox, "device_info")
+    assert isinstance(result.payload, Data)
+    found = unusual(result.payload.values)
+    assert result.text.startswith(f"Unusual: {', '.join(found)}. " if found else "Nothing is unusual. ")
+
+
+def test_what_is_unusual_is_decided_by_limits() -> None:
+    fine = {
+        "memory": {"percent": 90},
+        "disk": {"percent": 10},
+        "temperature": {"celsius": {"cpu": 80.0, "disk": 40.0}},
+        "battery": {"percent": 5, "plugged": True},
+    }
+    bad = {
+        "memory": {"percent": 91},
+        "disk": {"percent": 99.5},
+        "temperature": {"celsius": {"cpu": 80.5, "disk": 40.0}},
+        "battery": {"percent": 5, "plugged": False},
+    }
+    assert unusual(fine) == unusual({}) == []
+    assert unusual(bad) == [
+        "memory is nearly full",
+        "the disk is nearly full",
+        "it is hot",
+        "the battery is low",
+    ]

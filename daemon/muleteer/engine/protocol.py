@@ -105,8 +105,9 @@ class LoadSettings:
 
     `context`: tokens that may be resident at once (shared ones count once). `sequences`: token sequences
     resident at once. `batch`: prompt tokens decoded at most between two looks for a cancel (`pace.py` takes
-    fewer where that would be slow). `threads`: 0 means one per physical core. `extra_buffers`: repacked weights, faster on
-    most CPUs (never used when the library was built with AMX, whose kernels crash on some virtual machines).
+    fewer where that would be slow). `threads`: 0 means one per physical core. `extra_buffers`: repacked
+    weights, faster on most CPUs (never used when the library was built with AMX, whose kernels crash on some
+    virtual machines).
     """
 
     context: int = 4096

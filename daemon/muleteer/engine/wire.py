@@ -19,6 +19,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from muleteer import errors
 from muleteer.engine.protocol import (
     Choice,
     Conversation,
@@ -226,9 +227,17 @@ def as_failed(id: int | None, error: MuleteerError) -> Failed:
     return Failed(id, error.code, str(error))
 
 
+# By code; where a class and its subclass share one, the class.
+_ERRORS = {
+    each.code: each
+    for each in reversed(vars(errors).values())
+    if isinstance(each, type) and issubclass(each, MuleteerError)
+}
+
+
 def as_error(failed: Failed) -> MuleteerError:
     """The error that `failed` carries, of the class it had; an unknown code is an `EngineError`."""
-    return _error_class(MuleteerError, failed.code)(failed.message)
+    return _ERRORS.get(failed.code, EngineError)(failed.message)
 
 
 class Lines:
@@ -265,10 +274,3 @@ def _first(error: Exception) -> str:
     detail = error.errors(include_input=False, include_url=False, include_context=False)[0]
     place = ".".join(str(part) for part in detail["loc"])
     return f"{place}: {detail['msg']}"[:200].removeprefix(": ")
-
-
-def _error_class(base: type[MuleteerError], code: str) -> type[MuleteerError]:
-    found = [base] if base.code == code else []
-    for child in base.__subclasses__():
-        found += [match for match in [_error_class(child, code)] if match.code == code]
-    return found[-1] if found else EngineError
