@@ -27,8 +27,8 @@ demo: setup
 	@$(BIN)/muleteer demo
 
 test: setup
-	@echo "== model small"
-	@$(BIN)/muleteer model pull small
+	@echo "== model standard"
+	@$(BIN)/muleteer model pull standard
 	@echo "== format: ruff format --check"
 	@$(BIN)/ruff format --check .
 	@echo "== lint: ruff check"
