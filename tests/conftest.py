@@ -15,6 +15,9 @@ import pytest
 
 from muleteer.engine import models
 
+# A shell that starts the tests in the background makes them and all they start ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 START_SECONDS = 300.0  # a cold file cache on a slow disk
 
 
