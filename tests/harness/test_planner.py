@@ -23,7 +23,8 @@ def test_the_likeliest_handle_is_the_plan() -> None:
 
 
 def test_a_second_handle_joins_when_it_is_likely_enough() -> None:
-    assert decide({"a": 0.3, "b": 0.55, "reply": 0.15}) == Plan(("b", "a"), 0.55)
+    assert decide({"a": 0.42, "b": 0.5, "reply": 0.08}) == Plan(("b", "a"), 0.5)
+    assert decide({"a": 0.35, "b": 0.6, "reply": 0.05}) == Plan(("b",), 0.6)
 
 
 def test_a_likely_reply_is_no_plan() -> None:

@@ -7,7 +7,7 @@ machine's kind over 100: no fixed number serves both.
 from __future__ import annotations
 
 # A cancel must free the engine in under a second; this leaves room for a chunk that is slower than the last.
-CHUNK_SECONDS = 0.5
+CHUNK_SECONDS = 0.7
 
 # Fewer tokens use the matrix kernels badly, and a chunk of so few is quick even on the slowest board.
 SMALLEST_CHUNK = 16
