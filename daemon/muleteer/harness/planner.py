@@ -35,8 +35,8 @@ REPLY_EXAMPLES = (
     "send Tom some flowers",
 )
 
-# A second handle joins the plan only when it is nearly as likely as the first: at 0.3 every second handle in 76
-# messages was a mistake, and the follower then had to choose between the wrong one and the right one.
+# A second handle joins the plan only when it is nearly as likely as the first: at 0.3 every second handle in
+# 76 messages was a mistake, and the follower then had to choose between the wrong one and the right one.
 SECOND_SHARE = 0.4
 
 # `@reply` must be at least this likely; below it the likeliest handles are given to L2, which may still
