@@ -4,7 +4,6 @@ import pytest
 
 from muleteer.engine.pace import CHUNK_SECONDS, SMALLEST_CHUNK, Pace
 
-
 SETTLED = [(40.0, 28), (150.0, 105), (9000.0, 128), (5.0, SMALLEST_CHUNK)]
 
 
