@@ -168,3 +168,80 @@ async def test_a_file_in_the_place_of_the_folder_is_said(database: Database, pat
     path.parent.write_text("")
     with pytest.raises(StoreError, match="cannot be used: "):
         await database.open()
+
+
+async def keep(database: Database, name: str) -> None:
+    await database.write(lambda c: c.execute("INSERT INTO things VALUES (?)", (name,)))
+
+
+async def test_a_removed_file_is_made_anew_and_what_is_kept_then_stays(
+    database: Database, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await keep(database, "lost with the file")
+    for file in path.parent.iterdir():
+        remove(file)
+    await keep(database, "one")
+    await keep(database, "two")
+    assert await names(database) == ["one", "two"]
+    await database.close()
+    assert await names(database) == ["one", "two"]
+    assert caplog.text.count("was removed or replaced") == 1
+
+
+@pytest.mark.parametrize("stop", [False, True])
+async def test_a_restored_backup_is_used_and_the_old_file_is_complete(
+    database: Database, path: Path, tmp_path: Path, stop: bool
+) -> None:
+    await keep(database, "both")
+    await database.close()
+    backup, moved = tmp_path / "backup", tmp_path / "moved"
+    backup.write_bytes(content(path))
+    for number in range(100):
+        await keep(database, f"after the backup {number}")
+    os.rename(path, moved)
+    os.rename(backup, path)
+    if stop:
+        await database.close()
+    assert await names(database) == ["both"]
+    await keep(database, "new")
+    await database.close()
+    assert await names(database) == ["both", "new"]
+    old = Database(moved, [FIRST])
+    assert len(await names(old)) == 101
+    await old.close()
+
+
+async def test_a_removed_log_loses_nothing(database: Database, path: Path) -> None:
+    await keep(database, "one")
+    remove(path.with_name("things.db-wal"))
+    await keep(database, "two")
+    other = Database(path, [FIRST])  # as after a crash: the first one does not get to fold in its log
+    assert await names(other) == ["one", "two"]
+    await other.close()
+
+
+async def test_a_write_into_a_file_removed_meanwhile_is_not_acknowledged(
+    database: Database, path: Path
+) -> None:
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO things VALUES ('lost')")
+        remove(path)
+
+    with pytest.raises(StoreError, match="was removed or replaced while it was used; try again"):
+        await database.write(work)
+    await keep(database, "kept")
+    assert await names(database) == ["kept"]
+
+
+async def test_what_is_no_file_is_said_before_and_after_opening(database: Database, path: Path) -> None:
+    await keep(database, "one")
+    remove(path)
+    os.mkdir(path)
+    with pytest.raises(StoreError, match="cannot be used: Is a directory"):
+        await keep(database, "two")
+    os.rmdir(path)
+    os.mkfifo(path)
+    with pytest.raises(StoreError, match="cannot be used: not a regular file"):
+        await keep(database, "three")
+    remove(path)
+    assert await names(database) == []

@@ -2,19 +2,25 @@
 
 Knows migrations, durability and how SQLite fails; knows nothing of what the tables mean. A file that cannot
 be used is left exactly as it is, and opening it is tried again at the next use: a full or missing disk may
-come back.
+come back. A file that was removed or replaced under an open connection would swallow what is written, so
+each transaction begins and ends with a look at the path.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
+
+from muleteer.files import check_regular, identity
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Migration = Sequence[str]
@@ -33,6 +39,7 @@ class Database:
         self._path = path
         self._migrations = migrations
         self._connection: sqlite3.Connection | None = None
+        self._opened: list[tuple[int, int] | None] = []
         self._thread: ThreadPoolExecutor | None = None
 
     async def open(self) -> None:
@@ -45,7 +52,8 @@ class Database:
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do `work` in one transaction; when this returns, it is on disk. Raises `StoreError`, and then
-        nothing of it happened. Cancelled before it began, it is dropped; after, it is finished unwatched."""
+        nothing of it happened, or the file was exchanged meanwhile. Cancelled before it began, it is
+        dropped; after, it is finished unwatched."""
         return await self._run("BEGIN IMMEDIATE", work)
 
     async def _run(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -62,6 +70,9 @@ class Database:
 
     def _transact(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
+            if self._connection is not None and not self._is_at_path():
+                log.warning("%s was removed or replaced; opening what is there now.", self._path)
+                self._disconnect()
             if self._connection is None:
                 self._connection = self._connect()
             connection = self._connection
@@ -73,6 +84,8 @@ class Database:
                 if connection.in_transaction:  # SQLite has already rolled back after some errors
                     connection.execute("ROLLBACK")
                 raise
+            if not self._is_at_path():
+                raise StoreError(f"{self._path} was removed or replaced while it was used; try again.")
         except (sqlite3.Error, OSError) as error:
             self._disconnect()
             raise error if isinstance(error, StoreError) else StoreError(self._explain(error)) from error
@@ -82,6 +95,8 @@ class Database:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):  # a new one is nobody else's to read
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL, 0o600))
+        check_regular(self._path.stat())
+        file = identity(self._path)  # before SQLite opens it: a file exchanged in between is noticed later
         connection = sqlite3.connect(
             self._path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
         )
@@ -90,7 +105,15 @@ class Database:
         except BaseException:
             connection.close()
             raise
+        self._opened = [file, identity(self._log_path())]
         return connection
+
+    def _log_path(self) -> Path:
+        """SQLite's write-ahead log: until it is folded in, the newest transactions are nowhere else."""
+        return self._path.with_name(self._path.name + "-wal")
+
+    def _is_at_path(self) -> bool:
+        return self._opened == [identity(self._path), identity(self._log_path())]
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -116,7 +139,16 @@ class Database:
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
+        if connection is None:
+            return
+        try:
+            if not self._is_at_path():
+                # Into the file it belongs to, wherever that is now. SQLite would leave the log for whatever
+                # stands at the path next.
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except (sqlite3.Error, OSError) as error:
+            log.warning("What %s held was not completed: %s", self._path, error)
+        finally:
             connection.close()
 
     def _explain(self, error: sqlite3.Error | OSError) -> str:
