@@ -45,6 +45,13 @@ class TooLongError(RequestError):
     status = 413
 
 
+class SlowRequestError(RequestError):
+    """The request did not arrive in time; the connection is closed."""
+
+    code = "request_timeout"
+    status = 408
+
+
 class OverBudgetError(MuleteerError):
     """The turn's tokens or seconds ended before anything could be said."""
 

@@ -14,7 +14,8 @@ import uvloop
 
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
-from muleteer.gateway.server import HttpServer
+from muleteer.gateway.requests import BODY_SECONDS
+from muleteer.gateway.server import HttpServer, Limits
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue, load_catalogue
@@ -59,14 +60,29 @@ LOADING_WAIT = 0.05  # seconds
 
 
 @pytest.fixture
-async def served(folder: Path, catalogue: Catalogue) -> AsyncIterator[Served]:
+def limits() -> Limits:
+    return Limits()
+
+
+@pytest.fixture
+def body_seconds() -> float:
+    return BODY_SECONDS
+
+
+@pytest.fixture
+async def served(
+    folder: Path, catalogue: Catalogue, limits: Limits, body_seconds: float
+) -> AsyncIterator[Served]:
     harness, engine = ScriptedHarness(), StubEngine()
     health = Health(engine)
     health.enter("ready")
     turns = Turns(harness, health, LIMIT, LOADING_WAIT)
     listener = listen_unix(folder / "s")
     server = HttpServer(
-        build_app(Gateway(turns, health, engine, catalogue, "standard", listener.path, KEEP_ALIVE))
+        build_app(
+            Gateway(turns, health, engine, catalogue, "standard", listener.path, KEEP_ALIVE, body_seconds)
+        ),
+        limits,
     )
     await server.start(listener.socket)
     transport = httpx.AsyncHTTPTransport(uds=str(listener.path))

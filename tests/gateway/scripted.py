@@ -20,7 +20,7 @@ LEVEL = LevelFinished(LevelUse.of("plan", Use(10, 4, 6, 1, 1, 12.0)))
 TEXT = TextDelta("It is\nnoon — “12:00”.")
 FINISHED = TurnFinished("t1", TEXT.text, ("current-time",), (), (LEVEL.level,), 12.0)
 
-Script = Sequence[Event | Exception | asyncio.Event]
+Script = Sequence[Event | BaseException | asyncio.Event]
 
 
 class ScriptedHarness:
@@ -39,7 +39,7 @@ class ScriptedHarness:
                 if isinstance(line, asyncio.Event):
                     self.waiting.set()
                     await line.wait()
-                elif isinstance(line, Exception):
+                elif isinstance(line, BaseException):
                     raise line
                 else:
                     yield line

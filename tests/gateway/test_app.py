@@ -122,6 +122,43 @@ async def test_fault_in_the_harness_leaks_nothing_and_is_logged(
     assert "ZeroDivisionError: secret" in caplog.text
 
 
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), BaseException("b")], ids=repr)
+async def test_turn_that_ends_by_any_exception_has_failed_and_was_not_left_by_its_client(
+    served: Served, stream: bool, error: BaseException
+) -> None:
+    served.harness.script = (STARTED, error)
+    reply = await ask(served, stream=stream)
+    if stream:
+        name, last = events(reply.text)[-1]
+        assert (name, last["code"]) == ("turn.failed", "internal")
+    else:
+        assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
+    counts = served.turns.counts()
+    assert (counts["running"], counts["failed"], counts["cancelled"]) == (0, 1, 0)
+
+
+async def test_turn_whose_answer_cannot_be_passed_on_has_failed(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muleteer.gateway.replies.encode_event", None)
+    with pytest.raises(httpx.RemoteProtocolError):
+        await ask(served, stream=True)
+    counts = served.turns.counts()
+    assert (counts["running"], counts["finished"] + counts["failed"], counts["cancelled"]) == (0, 1, 0)
+
+
+async def test_anything_raised_outside_a_turn_has_the_one_shape(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def status() -> EngineStatus:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(served.engine, "status", status)
+    reply = await served.client.get("/v1/status")
+    assert (reply.status_code, reply.json()["error"]["code"]) == (500, "internal")
+
+
 async def test_harness_that_ends_without_an_outcome_is_a_fault(served: Served) -> None:
     served.harness.script = (STARTED,)
     assert (await ask(served, stream=False)).json()["error"]["code"] == "internal"

@@ -50,6 +50,8 @@ WRONG = {
     b'{"message": "hi", "history": [{"role": "user"}]}': 'The key "history[0].content" is missing',
     b'{"message": "hi", "history": [{"rol": "user", "content": ""}]}': 'did you mean "role"?',
     b'{"message": " \\n"}': "The message is empty",
+    b'{"message": "\\u200b\\ufeff\\u202e \\u2060"}': "The message is empty",
+    b'{"message": "\\u3164\\ufe0f\\u00ad\\u001b"}': "The message is empty",
     b'{"message": "a\\u0000b"}': '"message" contains a zero character',
     b'{"message": "a", "history": [{"role": "user", "content": "\\u0000"}]}': '"history" contains a zero',
 }
@@ -103,8 +105,9 @@ def test_any_bytes_are_a_turn_or_a_sentence(body: bytes) -> None:
         assert str(error).endswith((".", "?"))  # noqa: PT017  (a turn is as right as an error)
 
 
-@given(st.text().filter(lambda text: text.strip() and "\0" not in text))
-def test_any_message_arrives_as_it_was_sent(message: str) -> None:
+@given(st.text().filter(lambda text: "\0" not in text), st.sampled_from("?é漢🫏"))
+def test_any_message_arrives_as_it_was_sent(message: str, visible: str) -> None:
+    message += visible
     assert parse_turn(json.dumps({"message": message}).encode()).message == message
 
 

@@ -22,14 +22,15 @@ import muleteer
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
-from muleteer.gateway.requests import read_turn, wants_stream
+from muleteer.gateway.requests import BODY_SECONDS, read_turn, wants_stream
 from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Everything the interface speaks for. `model` is its configured name, `started` monotonic seconds."""
+    """Everything the interface speaks for. `model` is its configured name, `started` monotonic seconds,
+    `keep_alive` and `body` limits in seconds."""
 
     turns: Turns
     health: Health
@@ -38,6 +39,7 @@ class Gateway:
     model: str
     socket: Path
     keep_alive: float = replies.KEEP_ALIVE_SECONDS
+    body: float = BODY_SECONDS
     started: float = field(default_factory=time.monotonic)
 
 
@@ -70,7 +72,7 @@ class _Views:
     async def turns(self, request: Request) -> ASGIApp:
         """Run a turn: server-sent events, or one JSON object."""
         gateway = self._gateway
-        turn = await read_turn(request)
+        turn = await read_turn(request, gateway.body)
         if wants_stream(turn, request.headers.get("accept", "")):
             return replies.TurnStream(gateway.turns, turn, gateway.keep_alive)
         return replies.TurnObject(gateway.turns, turn)

@@ -122,6 +122,11 @@ async def on_http_error(request: Request, error: Exception) -> Response:
 
 async def on_crash(request: Request, error: Exception) -> Response:
     """Exception handler for everything else; the server logs the traceback."""
+    return crash_reply()
+
+
+def crash_reply() -> Response:
+    """What a client is told of a fault of ours."""
     return _error(500, "internal", "The request failed inside the daemon; its log says where.")
 
 
@@ -141,6 +146,8 @@ def _error(
     headers = dict(headers or {})
     if status == 503:
         headers["retry-after"] = str(math.ceil(retry_after))
+    if status == 408:
+        headers["connection"] = "close"  # the rest of the request may still come, and is nothing
     return Json({"error": {"code": code, "message": message}}, status, headers)
 
 

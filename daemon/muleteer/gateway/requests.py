@@ -5,6 +5,8 @@ Knows the wire format of `POST /v1/turns` and its limits. Does not know tokens, 
 
 from __future__ import annotations
 
+import asyncio
+import unicodedata
 from difflib import get_close_matches
 from typing import Literal
 
@@ -13,12 +15,15 @@ from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
 from muleteer.engine.protocol import Message
-from muleteer.errors import MediaTypeError, RequestError, TooLongError
+from muleteer.errors import MediaTypeError, RequestError, SlowRequestError, TooLongError
 
 LONGEST_BODY = 1 << 20  # bytes; above what the other limits allow even with every character escaped as \uXXXX
 LONGEST_MESSAGE = 64 << 10  # bytes; tokenized in 10 ms, and any token budget of a small board is below it
 LONGEST_HISTORY = 64  # messages; more than any context here holds
 LARGEST_HISTORY = 256 << 10  # bytes of all its messages together
+BODY_SECONDS = 10.0  # to send a body; 1 MiB from a client on this machine takes a few milliseconds
+UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"})  # Unicode categories that show nothing alone
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by category, drawn as nothing
 
 EXAMPLE = '{"message": "What time is it in Istanbul?"}'
 
@@ -46,10 +51,17 @@ class TurnRequest(BaseModel):
         return tuple(Message(entry.role, entry.content) for entry in self.history)
 
 
-async def read_turn(request: Request) -> TurnRequest:
-    """Read and check a request. Raises `RequestError` and its subclasses."""
+async def read_turn(request: Request, seconds: float = BODY_SECONDS) -> TurnRequest:
+    """Read and check a request, whose body may take so long. Raises `RequestError` and its subclasses."""
     _check_media_type(request)
-    return parse_turn(await _read_body(request))
+    try:
+        async with asyncio.timeout(seconds):
+            body = await _read_body(request)
+    except TimeoutError:
+        raise SlowRequestError(
+            f"The body did not arrive within {seconds:g} seconds; send all of it at once."
+        ) from None
+    return parse_turn(body)
 
 
 def wants_stream(turn: TurnRequest, accept: str) -> bool:
@@ -78,7 +90,7 @@ def parse_turn(body: bytes) -> TurnRequest:
 
 
 def _check_texts(turn: TurnRequest) -> None:
-    if not turn.message.strip():
+    if not any(_shows(character) for character in turn.message):
         raise RequestError(f"The message is empty; send a question, such as {EXAMPLE}.")
     size = len(turn.message.encode())
     if size > LONGEST_MESSAGE:
@@ -97,6 +109,11 @@ def _check_texts(turn: TurnRequest) -> None:
     for name, text in [("message", turn.message), *(("history", entry.content) for entry in turn.history)]:
         if "\0" in text:
             raise RequestError(f'"{name}" contains a zero character (\\u0000); send plain text.')
+
+
+def _shows(character: str) -> bool:
+    """Whether it puts anything on a page by itself."""
+    return unicodedata.category(character) not in UNSEEN and character not in BLANKS
 
 
 def _sentence(error: ErrorDetails) -> str:

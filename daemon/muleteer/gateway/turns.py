@@ -71,7 +71,9 @@ class Turn:
                     self._tell(event)
         except MuleteerError as error:
             self._tell(self._failure(error))
-        except Exception:
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and self._task.cancelling():
+                raise
             log.exception("turn %s: the harness failed", self.id)
         if self.outcome is None:
             self._tell(self._failure(MuleteerError("The turn failed inside the daemon; its log says where.")))
@@ -127,6 +129,9 @@ class Turns:
         self._running.add(turn)
         try:
             yield turn
+        except Exception:
+            turn.end(MuleteerError("The answer could not be passed on; the daemon's log says why."))
+            raise
         finally:
             await turn.close()
 
