@@ -13,6 +13,10 @@
 The function's name is the tool's name; the docstring's first paragraph is what the model reads; a
 `name: text` line describes a parameter; annotations make the JSON schema. Parameters annotated with
 `Services` are given by the daemon and are not part of the schema. Exceptions become `error` results.
+
+A tool runs in a thread of its own, a coroutine in a loop of its own, until it ends or its `timeout` is
+over. A tool module is trusted code all the same: `os._exit` in it ends the daemon, also when it is loaded
+(`--log-level debug` names each file before that). Install only what you have read.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, Protocol, TypeVar
+from math import inf
+from typing import Literal, Protocol, TypeVar, get_args
 
 Effect = Literal["read", "write", "physical"]
 
@@ -131,6 +136,22 @@ class Declaration:
     timeout: float = 20.0
     examples: tuple[str, ...] = field(default=())
 
+    def problem(self) -> str:
+        """What `@tool` was given that it cannot take, as a sentence; empty when all is well."""
+        if self.effect not in get_args(Effect):
+            return f"its effect must be one of {', '.join(get_args(Effect))}."
+        for name in ("signature", "craft"):
+            if not isinstance(getattr(self, name), str):
+                return f"its {name} must be a text."
+        for name in ("menu", "hidden", "network"):
+            if not isinstance(getattr(self, name), bool):
+                return f"its {name} must be True or False."
+        if not isinstance(self.timeout, (int, float)) or not 0 < self.timeout < inf:
+            return "its timeout must be a number of seconds above zero."
+        if not all(isinstance(example, str) for example in self.examples):
+            return "its examples must be texts."
+        return ""
+
 
 def tool(
     *,
@@ -146,7 +167,8 @@ def tool(
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
-        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, tuple(examples))
+        said = (examples,) if isinstance(examples, str) else tuple(examples)
+        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, said)
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
 

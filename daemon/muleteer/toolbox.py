@@ -10,20 +10,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
+import json
 import logging
+import os
 import re
 import sys
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from muleteer.errors import SkillError
+from muleteer.lending import LentNotebook
+from muleteer.results import TEXT_LIMIT, checked, sentence, tidy
 from muleteer.schema import Form, read_form
-from muleteer.threads import in_thread
+from muleteer.threads import OwnLoop, in_thread, within
 from muleteer.tool import Declaration, Effect, Result, Services, ToolFunction
 from muleteer.trust import check_folder, read_trusted
 
@@ -32,6 +36,8 @@ log = logging.getLogger(__name__)
 NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 RESERVED = frozenset({"reply", "call_tool"})  # the planner's and the follower's own words
 MODULE_LIMIT = 1_000_000  # bytes of source; a tool is a page of code, not a program
+LOAD_LIMIT = 20.0  # seconds for one module; importing a large library from a slow card takes a few
+DESCRIPTION_LIMIT = 600  # characters; every turn's menu holds all of them
 STUCK_LIMIT = 4  # threads of one tool that outlived their deadline; more would pile up without end
 
 
@@ -84,8 +90,9 @@ class Toolbox:
         self.disabled: dict[str, str] = {}
 
     @classmethod
-    def load(cls, folders: Sequence[Path], services: Services) -> Toolbox:
-        """Import every `*.py` of those folders that exist, except `_*.py`; later folders override by name."""
+    def load(cls, folders: Sequence[Path], services: Services, seconds: float = LOAD_LIMIT) -> Toolbox:
+        """Import every `*.py` of those folders that exist, except `_*.py`; later folders override by name. A
+        module that takes longer than `seconds` is disabled, and its thread left behind."""
         toolbox = cls(services)
         for folder in folders:
             if not folder.is_dir():
@@ -97,7 +104,7 @@ class Toolbox:
                 continue
             seen: dict[str, Path] = {}
             for path in sorted(folder.glob("[!_]*.py")):
-                toolbox._load_file(path, seen)
+                toolbox._load_file(path, seen, seconds)
         return toolbox
 
     @classmethod
@@ -105,7 +112,7 @@ class Toolbox:
         """Tools made in code, without a file."""
         toolbox = cls(services)
         for function in functions:
-            toolbox._add(function, "")
+            toolbox._add(function.__name__, _read(function, ""))
         return toolbox
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> Outcome:
@@ -125,57 +132,51 @@ class Toolbox:
         """Take a tool (or a file or folder that gave none) out of use; `reason` is a sentence for people."""
         self._forget(name)
         log.warning("Disabled: %s", reason)
-        self.disabled[name] = reason
+        self.disabled[tidy(name)] = tidy(reason)
 
     async def _run(self, loaded: _Loaded, given: Mapping[str, object]) -> Result:
+        """The call in a thread of its own: no code of a tool ever runs in the daemon's loop."""
         name, timeout = loaded.tool.name, loaded.tool.timeout
-        try:
-            arguments = loaded.form.arguments(given)
-        except ValueError as error:
-            return Result.error(f"{name} was not called: {error}.")
-        arguments |= dict.fromkeys(loaded.form.services, self._services)
-        deadline = asyncio.timeout(timeout)
-        try:
-            async with deadline:
-                result = await self._invoke(loaded, arguments)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            return Result.error(f"{name} gave up before it had a result.")
-        except (Exception, SystemExit) as error:  # a tool's fault is its result
-            if deadline.expired():
-                return Result.error(f"{name} took longer than {timeout:g} s and was stopped.")
-            log.debug("%s failed", name, exc_info=error)
-            return Result.error(f"{name} failed: {_sentence(error)}")
-        if not isinstance(result, Result):
-            return Result.error(f"{name} is broken: it returned {type(result).__name__} instead of a Result.")
-        return result
-
-    async def _invoke(self, loaded: _Loaded, arguments: dict[str, object]) -> object:
-        if inspect.iscoroutinefunction(loaded.function):
-            return await loaded.function(**arguments)
         if loaded.stuck >= STUCK_LIMIT:
-            return Result.error(f"{loaded.tool.name} is still stuck in {loaded.stuck} earlier calls.")
+            return Result.error(f"{name} is still stuck in {loaded.stuck} earlier calls.")
         loaded.stuck += 1
 
         def done() -> None:
             loaded.stuck -= 1
 
-        return await in_thread(lambda: loaded.function(**arguments), f"tool {loaded.tool.name}", done)
-
-    def _load_file(self, path: Path, seen: dict[str, Path]) -> None:
-        if path.stem not in seen:
-            self._forget(path.stem)
+        own = OwnLoop()
+        notebook = LentNotebook(self._services.notebook, asyncio.get_running_loop())
+        services = replace(self._services, notebook=notebook)
         try:
-            functions = list(_functions(_import(path)))
-        except SkillError as error:
-            self.disable(path.stem, str(error))
+            async with asyncio.timeout(timeout):
+                return await in_thread(lambda: _perform(loaded, given, services, own), f"tool {name}", done)
+        except TimeoutError:
+            return Result.error(f"{name} took longer than {timeout:g} s and was stopped.")
+        except Exception as error:  # noqa: BLE001  # no more threads, or a fault that defied description
+            return Result.error(f"{name} failed: {sentence(error)}")
+        finally:
+            notebook.take_back()
+            own.cancel()
+
+    def _load_file(self, path: Path, seen: dict[str, Path], seconds: float) -> None:
+        stem = tidy(path.stem)
+        if stem not in seen:
+            self._forget(stem)
+        log.debug("Loading %s", path)  # the last words, should the module end the process
+        try:
+            found = within(seconds, lambda: list(_survey(path)), f"load {stem}")
+        except TimeoutError:
+            self.disable(stem, f"{path} took longer than {seconds:g} s to load.")
             return
-        if not functions:
-            self.disable(path.stem, f"{path} holds no function marked with @tool.")
-        for function in functions:
-            name = function.__name__
+        except SkillError as error:
+            self.disable(stem, str(error))
+            return
+        except RuntimeError as error:
+            self.disable(stem, f"{path} cannot be loaded: {sentence(error)}")
+            return
+        if not found:
+            self.disable(stem, f"{path} holds no function marked with @tool.")
+        for name, loaded in found:
             if name in seen:
                 self.disable(
                     str(path), f"{name} is already a tool of {seen[name]}; rename the one in {path}."
@@ -183,18 +184,14 @@ class Toolbox:
                 continue
             seen[name] = path
             self._forget(name)
-            self._add(function, str(path))
+            self._add(name, loaded)
 
-    def _add(self, function: ToolFunction, path: str) -> None:
-        name = function.__name__
-        try:
-            form = read_form(function)
-            tool = _describe(function, form, path)
-        except SkillError as error:
-            self.disable(name, f"{name} in {path or 'the program'} is not usable: {error}")
+    def _add(self, name: str, loaded: _Loaded | str) -> None:
+        if isinstance(loaded, str):
+            self.disable(name, loaded)
             return
-        self.tools[name] = tool
-        self._loaded[name] = _Loaded(tool, form, function)
+        self.tools[name] = loaded.tool
+        self._loaded[name] = loaded
 
     def _forget(self, name: str) -> None:
         self.tools.pop(name, None)
@@ -207,6 +204,29 @@ def handle_of(name: str) -> str:
     return name.replace("_", "-")
 
 
+def _perform(loaded: _Loaded, given: Mapping[str, object], services: Services, own: OwnLoop) -> Result:
+    """The call itself, in the tool's thread, where also its types convert, check and describe themselves."""
+    name = loaded.tool.name
+    try:
+        arguments = loaded.form.arguments(given)
+    except BaseException as error:  # noqa: BLE001  # a tool's fault is its result, whatever it raises
+        return Result.error(f"{name} was not called: {sentence(error, TEXT_LIMIT)}")
+    arguments |= dict.fromkeys(loaded.form.services, services)
+    try:
+        value: object = loaded.function(**arguments)
+        if inspect.isawaitable(value):
+            value = own.run(value)
+    except asyncio.CancelledError:
+        return Result.error(f"{name} gave up before it had a result.")
+    except BaseException as error:  # noqa: BLE001  # as above
+        _trace(f"{name} failed", error)
+        return Result.error(f"{name} failed: {sentence(error)}")
+    try:
+        return checked(value)
+    except BaseException as error:  # noqa: BLE001  # as above
+        return Result.error(f"{name} is broken: {sentence(error)}")
+
+
 def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
     name = function.__name__
     declaration: Declaration = function.__muleteer_tool__  # type: ignore[attr-defined]  # set by @tool
@@ -214,6 +234,24 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         raise SkillError("a tool's name is made of a-z and 0-9, with single _ between.")
     if name in RESERVED:
         raise SkillError(f"the name {name} is reserved; choose another.")
+    if problem := declaration.problem():
+        raise SkillError(problem)
+    if len(form.summary) > DESCRIPTION_LIMIT:
+        raise SkillError(
+            f"the first paragraph of its docstring has {len(form.summary)} characters; at most "
+            f"{DESCRIPTION_LIMIT} fit."
+        )
+    for what, text in {
+        "docstring": inspect.getdoc(function) or "",
+        "craft": declaration.craft,
+        "signature": declaration.signature,
+        "examples": " ".join(declaration.examples),
+        "schema": json.dumps(form.parameters, ensure_ascii=False),
+    }.items():
+        allowed = text.replace("\n", " ") if what in ("docstring", "craft") else text
+        if not allowed.isprintable():
+            found = next(each for each in allowed if not each.isprintable())
+            raise SkillError(f"its {what} holds the character U+{ord(found):04X}, which no prompt may hold.")
     first = re.split(r"(?<=[.!?])\s", form.summary, maxsplit=1)[0]
     shown = ", ".join((*form.required, *(f"[{key}]" for key in form.optional)))
     return Tool(
@@ -233,20 +271,41 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
     )
 
 
+def _survey(path: Path) -> Iterator[tuple[str, _Loaded | str]]:
+    """The tools of a module by name, or why one is not usable. Raises `SkillError` for all of them."""
+    try:
+        for function in _functions(_import(path)):
+            yield function.__name__, _read(function, str(path))
+    except SkillError:
+        raise
+    except Exception as error:  # objects of a module may fail when they are only looked at
+        raise SkillError(f"{path} cannot be loaded: {sentence(error)}") from error
+
+
+def _read(function: ToolFunction, path: str) -> _Loaded | str:
+    """The tool that a function is, or the sentence why it is none."""
+    try:
+        form = read_form(function)
+        return _Loaded(_describe(function, form, tidy(path)), form, function)
+    except BaseException as error:  # noqa: BLE001  # annotations and defaults are code of the tool, too
+        reason = str(error) if isinstance(error, SkillError) else sentence(error)
+        return f"{function.__name__} in {path or 'the program'} is not usable: {reason}"
+
+
 def _import(path: Path) -> ModuleType:
     """Run a module under a name of its own; no search path, no byte code on disk. Raises `SkillError`."""
     source = read_trusted(path, MODULE_LIMIT)
-    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:8]
     module = ModuleType(f"muleteer_tools.{path.stem}_{digest}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # pydantic and dataclasses look annotations up there
     try:
-        exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102  # loading code is the job
-    except (Exception, SystemExit) as error:  # whatever a module does, it disables only itself
+        exec(compile(source, path, "exec"), module.__dict__)  # noqa: S102  # loading code is the job
+    except BaseException as error:  # whatever a module does, it disables only itself
         del sys.modules[module.__name__]
-        log.debug("%s failed to load", path, exc_info=error)
+        _trace(f"{path} failed to load", error)
         raise SkillError(
-            f"{path} cannot be loaded: {_sentence(error)} {_line_in(path, error)}".rstrip()
+            f"{path} cannot be loaded: {sentence(error)} {_line_in(path, error)}".rstrip()
         ) from error
     return module
 
@@ -268,12 +327,7 @@ def _line_in(path: Path, error: BaseException) -> str:
     return f"(line {lines[-1]})" if lines else ""
 
 
-def _sentence(error: BaseException) -> str:
-    """One line about an exception: its own words where it has some, at most 200 characters."""
-    words = " ".join(str(error).split())
-    if isinstance(error, SystemExit):
-        words = "it tried to end the program"
-    elif not isinstance(error, (OSError, ValueError)) or not words:
-        words = f"{type(error).__name__}: {words}".rstrip(": ")
-    clipped = words if len(words) <= 200 else words[:199] + "\N{HORIZONTAL ELLIPSIS}"
-    return clipped if clipped.endswith((".", "!", "?", "\N{HORIZONTAL ELLIPSIS}")) else clipped + "."
+def _trace(what: str, error: BaseException) -> None:
+    """Log a fault. It is put into words before, since the log is held locked while it writes."""
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s: %s", what, "".join(traceback.format_exception(error)))
