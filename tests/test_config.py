@@ -214,8 +214,11 @@ def test_budgets_that_cannot_hold_together(user_file: Path) -> None:
         (b"[engine]\n\ncontext 5\n", r", line 3: not valid TOML: Expected '=' after a key in a .*pair\.$"),
         (b"a = 1\nb = '''x", r", line 2: not valid TOML: Expected \"'''\"\.$"),
         (b"[engine]\na = 1\na = 2\n", r", line 3: not valid TOML: Cannot overwrite a value\.$"),
-        (b"x = " + b"[" * 5000, r", line 1: "),
-        (b"#" * (1 << 20) + b"#", r"^The settings file .* is larger than 1048576 bytes"),
+        (b"x = " + b"[" * 5000, r": values are nested too deeply to be settings\.$"),
+        (b"x" + b".x" * 5000 + b" = 1", r": values are nested too deeply to be settings\.$"),
+        (b"x = 1" + b"0" * 5000, r": not valid TOML: a number in it has too many digits\.$"),
+        (b"[engine]\nx = [0x1" + b"0" * 5000 + b"]", r": engine\.x is a larger number than any setting"),
+        (b"#" * 65_537, r"^Cannot read the settings file .*: larger than 65,536 bytes\.$"),
     ],
 )
 def test_files_that_are_no_settings(user_file: Path, raw: bytes, sentence: str) -> None:
@@ -232,6 +235,10 @@ def test_files_that_cannot_be_read(home: Path, user_file: Path) -> None:
     ]
     user_file.mkdir()
     assert mistakes() == [f"Cannot read the settings file {user_file}: Is a directory."]
+    os.mkfifo(home / "fifo.toml")
+    assert mistakes(home / "fifo.toml") == [
+        f"Cannot read the settings file {home}/fifo.toml: not a regular file."
+    ]
 
 
 def test_a_file_that_cannot_be_looked_at_is_an_error_and_not_absent(user_file: Path) -> None:

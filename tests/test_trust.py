@@ -85,3 +85,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         read_trusted(tmp_path / "missing", 4)
     with pytest.raises(SkillError, match="not a regular file"):
         read_trusted(Path("/dev/null"), 4)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(SkillError, match="fifo cannot be read: not a regular file"):
+        read_trusted(tmp_path / "fifo", 4)

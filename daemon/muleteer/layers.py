@@ -16,6 +16,7 @@ from typing import Literal
 
 from muleteer import paths
 from muleteer.errors import ConfigError
+from muleteer.files import open_regular, read_whole
 
 PREFIX = "MULETEER_"
 CONFIG_VARIABLE = "MULETEER_CONFIG"
@@ -24,7 +25,9 @@ SHORT_VARIABLES = {
     "state": "MULETEER_STATE",
     "models": "MULETEER_MODELS",
 }
-LARGEST_FILE = 1 << 20  # bytes; every key with its comment is under 10 kB, so more is the wrong file
+LARGEST_FILE = 64 * 1024  # bytes; every key with its comment is under 10 kB, so more is the wrong file
+LARGEST_NUMBER = 2**63 - 1  # what TOML promises; Python cannot even print one of several thousand digits
+DEEPEST = 16  # tables in tables; a model's sources are four deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ def read_files(file: Path | None = None) -> list[Given]:
         path = paths.expand(named)
         return list(_flatten(read_toml(path), path))
     return [
-        given for path in paths.config_files() if _present(path) for given in _flatten(read_toml(path), path)
+        given for path in paths.config_files() if present(path) for given in _flatten(read_toml(path), path)
     ]
 
 
@@ -77,26 +80,49 @@ def key_of(variable: str) -> str:
 def read_toml(path: Path) -> dict[str, object]:
     """The tables of one file. Raises `ConfigError`: one sentence with the file and, where it is the
     content that is wrong, the line."""
+    return parse_toml(path, read_text(path))
+
+
+def read_text(path: Path) -> str:
+    """A settings file, whole. Raises `ConfigError`."""
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
+        with open_regular(path) as stream:
+            raw = read_whole(stream, LARGEST_FILE)
     except OSError as error:
         raise ConfigError(f"Cannot read the settings file {path}: {error.strerror or error}.") from error
-    if len(raw) > LARGEST_FILE:
-        raise ConfigError(
-            f"The settings file {path} is larger than {LARGEST_FILE} bytes; is it the right one?"
-        )
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}, line {line}: not UTF-8 text; save the file as UTF-8.") from error
+
+
+def parse_toml(path: Path, text: str) -> dict[str, object]:
+    """The tables in `text`, which stands in the file at `path`. Raises `ConfigError`."""
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_syntax_sentence(path, text, str(error))) from error
     except RecursionError as error:
-        raise ConfigError(f"{path}, line 1: values are nested too deeply to be settings.") from error
+        raise ConfigError(f"{path}: values are nested too deeply to be settings.") from error
+    except ValueError as error:  # from int(), for thousands of digits
+        raise ConfigError(f"{path}: not valid TOML: a number in it has too many digits.") from error
+    _check(path, tables)
+    return tables
+
+
+def _check(path: Path, value: object, key: str = "", depth: int = 0) -> None:
+    """Nothing later may fail at showing a value."""
+    if depth > DEEPEST:
+        raise ConfigError(f"{path}: values are nested too deeply to be settings.")
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            _check(path, inner, f"{key}.{name}" if key else name, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check(path, inner, key, depth + 1)
+    elif isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+        raise ConfigError(f"{path}: {key} is a larger number than any setting can be.")
 
 
 def _syntax_sentence(path: Path, text: str, complaint: str) -> str:
@@ -115,7 +141,8 @@ def _flatten(tables: Mapping[str, object], path: Path) -> Iterator[Given]:
             yield Given(name, value, str(path), "file")
 
 
-def _present(path: Path) -> bool:
+def present(path: Path) -> bool:
+    """False only when there is certainly nothing at `path`."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

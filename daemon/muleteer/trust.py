@@ -13,23 +13,18 @@ import stat
 from pathlib import Path
 
 from muleteer.errors import SkillError
+from muleteer.files import open_regular, read_whole
 
 
 def read_trusted(path: Path, limit: int) -> bytes:
-    """The contents of a file of at most `limit` bytes. The open file itself is judged, so that it cannot be
-    exchanged in between. Raises `SkillError`."""
+    """The contents of a regular file of at most `limit` bytes. The open file itself is judged, so that it
+    cannot be exchanged in between. Raises `SkillError`."""
     try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise SkillError(f"{path} is not a regular file.")
-            _judge(path, status)
-            content = file.read(limit + 1)
+        with open_regular(path) as file:
+            _judge(path, os.fstat(file.fileno()))
+            return read_whole(file, limit)
     except OSError as error:
         raise SkillError(f"{path} cannot be read: {error.strerror}.") from error
-    if len(content) > limit:
-        raise SkillError(f"{path} is larger than {limit:,} bytes; make it shorter.")
-    return content
 
 
 def check_folder(path: Path) -> None:

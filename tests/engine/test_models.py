@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 
@@ -136,13 +137,23 @@ def test_a_bad_entry_is_one_sentence_with_file_entry_and_key(
 
 def test_a_catalogue_that_is_no_toml_or_no_text_names_the_file(home: Path) -> None:
     file = home / "muleteer" / "models.toml"
-    for content in (b"[toy", b"\xff"):
+    for content, complaint in [
+        (b"[toy", "line 1: not valid TOML"),
+        (b"\xff", "line 1: not UTF-8 text"),
+        (b"[toy]\nsize = 1" + b"0" * 5000, "not valid TOML: a number in it has too many digits"),
+        (b"[toy]\nsize = 0x1" + b"0" * 5000, "toy.size is a larger number than any setting can be"),
+        (b"#" * 65_537, "larger than 65,536 bytes"),
+    ]:
         file.write_bytes(content)
-        with pytest.raises(ConfigError, match=f"{file} is not valid TOML"):
+        with pytest.raises(ConfigError, match=f"{file}.*{complaint}"):
             models.load_catalogue()
     file.unlink()
     file.mkdir()
-    with pytest.raises(ConfigError, match=f"{file} cannot be read: Is a directory"):
+    with pytest.raises(ConfigError, match=f"{file}: Is a directory"):
+        models.load_catalogue()
+    file.rmdir()
+    os.mkfifo(file)
+    with pytest.raises(ConfigError, match=f"{file}: not a regular file"):
         models.load_catalogue()
 
 
@@ -180,6 +191,13 @@ def test_any_gguf_file_is_a_model_and_nothing_else_is(home: Path, monkeypatch: p
         models.resolve(bad)
     with pytest.raises(ModelError, match=r"cannot be read: Is a directory"):
         models.resolve(home)
+    with pytest.raises(ModelError, match=r"/dev/zero cannot be read: not a regular file"):
+        models.resolve("/dev/zero")
+    os.mkfifo(home / "fifo.gguf")
+    with pytest.raises(ModelError, match=r"fifo.gguf cannot be read: not a regular file"):
+        models.resolve("fifo.gguf")
+    with pytest.raises(ModelError, match=r"cannot be read: no file can have this name"):
+        models.resolve("a\0.gguf")
 
 
 def test_verify_reads_every_byte(home: Path) -> None:
@@ -215,7 +233,7 @@ def test_use_writes_a_path_absolute_into_a_new_file(home: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("[engine\n", "is not valid TOML, so it was left alone"), ("engine = 5\n", "engine must be a table")],
+    [("[engine\n", "line 1: not valid TOML"), ("engine = 5\n", "engine must be a table")],
 )
 def test_use_leaves_a_config_file_it_cannot_understand(home: Path, text: str, complaint: str) -> None:
     config = home / "muleteer" / "config.toml"
@@ -223,6 +241,12 @@ def test_use_leaves_a_config_file_it_cannot_understand(home: Path, text: str, co
     with pytest.raises(ConfigError, match=complaint):
         models.use("tiny")
     assert config.read_text() == text
+
+
+def test_use_does_not_wait_for_a_fifo(home: Path) -> None:
+    os.mkfifo(home / "muleteer" / "config.toml")
+    with pytest.raises(ConfigError, match=r"config.toml: not a regular file"):
+        models.use("tiny")
 
 
 def test_use_refuses_what_is_no_model(home: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,10 +18,10 @@ from typing import Annotated, Any
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
-from muleteer import paths
+from muleteer import layers, paths
 from muleteer.engine.partial import HASH_CHUNK
 from muleteer.errors import ConfigError, ModelError
-from muleteer.layers import CONFIG_VARIABLE
+from muleteer.files import open_regular
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
 MAGIC = b"GGUF"
@@ -126,14 +125,7 @@ def load_catalogue(files: Sequence[Path] | None = None) -> Catalogue:
 
 
 def _read(file: Path) -> dict[str, Entry]:
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise ConfigError(f"{file} is not valid TOML: {error}.") from error
+    tables = layers.read_toml(file) if layers.present(file) else {}
     return {name: _entry(file, name, table) for name, table in tables.items()}
 
 
@@ -212,7 +204,7 @@ def _whole(entry: Entry, path: Path) -> Path:
 def check_gguf(path: Path) -> Path:
     """Returns `path` if a GGUF file is there; raises `ModelError` otherwise."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(len(MAGIC))
     except FileNotFoundError as error:
         raise ModelError(
@@ -231,7 +223,7 @@ def verify(
     """Hashes the whole file; `progress` gets the bytes done. Raises `ModelError` when it is not the model."""
     path = resolve(entry.name, folder)
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while chunk := file.read(HASH_CHUNK):
             digest.update(chunk)
             progress(file.tell())
@@ -250,10 +242,12 @@ def use(name_or_path: str, config: Path | None = None) -> Path:
     Raises `ModelError` for what is no model and `ConfigError` for a config file that cannot be changed.
     """
     value = name_or_path if name_or_path in load_catalogue() else str(resolve(name_or_path))
-    chosen = os.environ.get(CONFIG_VARIABLE)
+    chosen = os.environ.get(layers.CONFIG_VARIABLE)
     file = config or (paths.expand(chosen) if chosen else paths.config_dir() / "config.toml")
+    text = layers.read_text(file) if layers.present(file) else ""
+    layers.parse_toml(file, text)
     try:
-        document = tomlkit.parse(file.read_text(encoding="utf-8")) if file.exists() else tomlkit.document()
+        document = tomlkit.parse(text)
         section = document.setdefault("engine", tomlkit.table())
         if not isinstance(section, dict):
             raise ConfigError(f"{file}: engine must be a table; write it as [engine].")
@@ -261,7 +255,7 @@ def use(name_or_path: str, config: Path | None = None) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         replacement = file.with_name(f".{file.name}.new")
         replacement.write_text(tomlkit.dumps(document), encoding="utf-8")
-        if file.exists():
+        if layers.present(file):
             replacement.chmod(file.stat().st_mode & 0o777)
         replacement.replace(file)
     except ValueError as error:
