@@ -119,6 +119,26 @@ async def test_a_damaged_file_is_told_at_each_use_and_comes_back(
     await notebook.close()
 
 
+async def test_a_note_that_cannot_be_read_is_left_out_and_told(
+    full: SqliteNotebook, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    connection = sqlite3.connect(tmp_path / "notebook.db")
+    bad = [("tea", "yesterday"), ("tea", 5), ("tea", "0001-01-01T00:00:00+23:00"), (b"\xff", "2026-01-01")]
+    connection.executemany("INSERT INTO notes (text, written) VALUES (?, ?)", bad)
+    connection.commit()
+    connection.close()
+    assert await full.search("tea") == []
+    assert [note.text for note in await full.search("", limit=2)] == [NOTES[5], NOTES[4]]
+    assert caplog.text.count("of the notebook cannot be read") == 7
+
+
+async def test_half_a_character_is_a_store_error_and_nothing_is_kept(notebook: SqliteNotebook) -> None:
+    with pytest.raises(StoreError, match=r"character 2 is half of a pair"):
+        await notebook.add("a\ud800b")
+    assert await notebook.search("") == []
+    assert await notebook.search("\ud800") == []
+
+
 def start(path: Path, first: int, *limit: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, str(WRITER), str(path), str(first), *limit]
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)

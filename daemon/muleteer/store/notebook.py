@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from muleteer.store.database import Database, StoreError
@@ -55,6 +57,10 @@ class SqliteNotebook:
     async def add(self, text: str) -> Note:
         """Keep a note; when this returns it is on disk. Raises `StoreError`, and then it is not."""
         when = datetime.now(UTC)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise StoreError(f"character {error.start + 1} is half of a pair and cannot be kept.") from error
 
         def insert(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO notes (text, written) VALUES (?, ?)", (text, when.isoformat()))
@@ -64,21 +70,20 @@ class SqliteNotebook:
 
     async def search(self, query: str, limit: int = 8) -> list[Note]:
         """Notes that hold the most words of the query, best first (bm25); the newest for a query without any.
-        Raises `StoreError`."""
+        A note that another program wrote unreadably is logged and left out. Raises `StoreError`."""
         words = keywords(query)
 
         def select(connection: sqlite3.Connection) -> list[Note]:
             if not words:
-                return [_read(connection, number, 1.0) for number in _newest(connection, limit)]
+                return list(islice(_readable(connection, _newest(connection), 1.0), limit))
             numbers, match = _ranked(connection, words)
-            return [_read(connection, number, match) for number in numbers[:limit]]
+            return list(islice(_readable(connection, numbers, match), limit))
 
         return await self._database.read(select)
 
 
-def _newest(connection: sqlite3.Connection, limit: int) -> list[int]:
-    rows = connection.execute("SELECT id FROM notes ORDER BY id DESC LIMIT ?", (limit,))
-    return [row[0] for row in rows]
+def _newest(connection: sqlite3.Connection) -> Iterator[int]:
+    return (row[0] for row in connection.execute("SELECT id FROM notes ORDER BY id DESC"))
 
 
 def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> tuple[list[int], float]:
@@ -103,6 +108,13 @@ def _ranked(connection: sqlite3.Connection, words: tuple[str, ...]) -> tuple[lis
     return sorted(best, key=lambda number: (rank[number], -number)), most / len(words)
 
 
-def _read(connection: sqlite3.Connection, number: int, match: float) -> Note:
-    text, written = connection.execute("SELECT text, written FROM notes WHERE id = ?", (number,)).fetchone()
-    return Note(text, datetime.fromisoformat(written).astimezone(), match)
+def _readable(connection: sqlite3.Connection, numbers: Iterable[int], match: float) -> Iterator[Note]:
+    for number in numbers:
+        row = connection.execute("SELECT text, written FROM notes WHERE id = ?", (number,)).fetchone()
+        try:
+            text, written = row
+            if not isinstance(text, str):
+                raise TypeError("its text is not text")
+            yield Note(text, datetime.fromisoformat(written).astimezone(), match)
+        except (TypeError, ValueError, OverflowError) as error:
+            log.warning("Note %d of the notebook cannot be read: %s", number, error)
