@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -109,6 +110,16 @@ def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -
         ("name: thing\ndescription: x\nmetadata:\n  budget: many", "budget must be a whole number of tokens"),
         ("name: thing\ndescription: x\nmetadata:\n  budget: true", "budget must be a whole number of tokens"),
         ("name: thing\ndescription: x\nmetadata:\n  schedule: 7", "metadata.schedule must be text"),
+        ('name: thing\ndescription: "x \\ud800 y"', r"description has the character '\ud800', which cannot"),
+        ('name: thing\ndescription: "\\e[31m red"', r"description has the character '\x1b'"),
+        ('name: thing\ndescription: "one\\u2028two"', "description must be text on one line"),
+        (f"name: thing\ndescription: {'x' * 601}", "description has 601 characters; at most 600 fit"),
+        (
+            f"name: thing\ndescription: x\nmetadata:\n  examples: [{'x' * 121}]",
+            "metadata.examples has 121 characters; at most 120 fit",
+        ),
+        (f"name: {'x' * 65}\ndescription: x", "name has 65 characters; at most 64 fit"),
+        ('name: thing\ndescription: x\n"\\ud800": y', r"unknown key '\ud800'"),
         ("name: [", "no valid YAML"),
         ("name: 2026-99-99", "no valid YAML"),
         ("- a list", "no 'name: ...'"),
@@ -137,6 +148,7 @@ def test_a_name_must_be_a_handle(tmp_path: Path, name: str) -> None:
         (b"---\nname: thing\ndescription: x\n", "must begin with a line '---'"),
         (b"---\nname: thing\ndescription: x\n---\n \n", "no steps"),
         (b"---\nname: \xff\n---\n", "not UTF-8 text"),
+        (b"---\nname: thing\ndescription: x\n---\nAsk\x00 @clock", r"the text after .* character '.x00'"),
         (b"-" * 70_000, "larger than 32,768 bytes"),
     ],
 )
@@ -228,6 +240,32 @@ def test_a_clash_with_a_tool_names_both_files(tmp_path: Path) -> None:
     assert str(path) in catalogue.disabled["clock"]
     assert str(source) in catalogue.disabled["clock"]
     assert catalogue.tool("clock") is not None
+
+
+def test_what_can_be_shown_is_read_up_to_its_limit(tmp_path: Path) -> None:
+    description = ("\u0915\u200d\U0001f469\u200d\U0001f467\u00a0Straße\u3000" * 100)[:599] + "!"
+    front = f"name: thing\ndescription: '{description}'\nmetadata:\n  examples: [{'x' * 120}]"
+    made = read_skill(skill(tmp_path, "thing", "Ask:\n\t- @clock", front))
+    assert (made.description, made.examples) == (description, ("x" * 120,))
+    assert made.steps == "Ask:\n\t- @clock"
+
+
+def test_a_folder_whose_name_is_not_unicode_can_be_told(tmp_path: Path, toolbox: Toolbox) -> None:
+    skill(tmp_path, "a\udcff", "Ask @clock.", "name: a\ndescription: x")
+    skill(tmp_path, "good", "Ask @clock.")
+    catalogue = load_catalogue([tmp_path], toolbox)
+    assert list(catalogue.skills) == ["good"]
+    assert list(catalogue.disabled) == ["a\\udcff"]
+    assert "make them equal" in catalogue.disabled["a\\udcff"].encode().decode()
+
+
+def test_a_fifo_disables_itself_alone(tmp_path: Path, toolbox: Toolbox) -> None:
+    skill(tmp_path, "good", "Ask @clock.")
+    (tmp_path / "bad").mkdir()
+    os.mkfifo(tmp_path / "bad" / "SKILL.md")
+    catalogue = load_catalogue([tmp_path], toolbox)
+    assert list(catalogue.skills) == ["good"]
+    assert "not a regular file" in catalogue.disabled["bad"]
 
 
 def test_later_folders_override_by_name_even_when_broken(tmp_path: Path, toolbox: Toolbox) -> None:

@@ -24,8 +24,15 @@ log = logging.getLogger(__name__)
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 FILE_LIMIT = 32_768  # bytes; several times what fits a prompt, and little enough to parse at once
+NAME_LIMIT = 64  # characters, as in the SKILL.md convention; a handle is written in plans
+DESCRIPTION_LIMIT = 600  # characters; about 150 tokens of the planner's prompt
+EXAMPLE_LIMIT = 120  # characters; a message as a user would say it
+SCHEDULE_LIMIT = 120  # characters; longer than any OnCalendar expression of use
 KEYS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
 METADATA_KEYS = ("examples", "schedule", "budget", "author", "version")
+# No prompt, log or client can show these; half a surrogate pair cannot even be sent to them.
+UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+LINE_BREAK = re.compile(r"[\t\n\u2028\u2029]")
 FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 # Not after a word (an e-mail address), and not a domain or a path.
@@ -131,6 +138,7 @@ def load_catalogue(folders: Sequence[Path], toolbox: Toolbox) -> Catalogue:
                 disabled[name] = str(error)
     _check_names(skills, toolbox, disabled)
     _check_mentions(skills, toolbox, disabled)
+    disabled = {_plain(name): _plain(reason) for name, reason in disabled.items()}
     for reason in disabled.values():
         log.warning("Disabled: %s", reason)
     catalogue = Catalogue(skills, toolbox, disabled)
@@ -188,7 +196,7 @@ def _build(path: Path, front: dict[str, Any], steps: str) -> Skill:
     if not isinstance(metadata, dict):
         raise SkillError("metadata must hold keys such as examples.")
     _known(metadata, METADATA_KEYS, "metadata.")
-    name = _line(front.get("name"), "name")
+    name = _line(front.get("name"), "name", NAME_LIMIT)
     if not NAME.fullmatch(name) or name in map(handle_of, RESERVED):
         raise SkillError(
             f"'{name}' cannot be a skill's name; use a-z, 0-9 and '-', and none of Muleteer's own words."
@@ -203,13 +211,16 @@ def _build(path: Path, front: dict[str, Any], steps: str) -> Skill:
         raise SkillError("metadata.budget must be a whole number of tokens.")
     if not steps:
         raise SkillError("there are no steps after the YAML.")
+    _printable(steps, "the text after the YAML")
     return Skill(
         name=name,
-        description=_line(front.get("description"), "description"),
+        description=_line(front.get("description"), "description", DESCRIPTION_LIMIT),
         steps=steps,
-        examples=tuple(_line(example, "metadata.examples") for example in examples),
+        examples=tuple(_line(example, "metadata.examples", EXAMPLE_LIMIT) for example in examples),
         mentions=mentions(steps),
-        schedule=_line(metadata["schedule"], "metadata.schedule") if "schedule" in metadata else "",
+        schedule=_line(metadata["schedule"], "metadata.schedule", SCHEDULE_LIMIT)
+        if "schedule" in metadata
+        else "",
         budget=budget,
         path=path,
     )
@@ -219,13 +230,28 @@ def _known(given: Mapping[Any, Any], known: Sequence[str], prefix: str) -> None:
     for key in given:
         if key not in known:
             near = difflib.get_close_matches(str(key), known, n=1) or known
-            raise SkillError(f"unknown key '{prefix}{key}'; did you mean {', '.join(near)}?")
+            raise SkillError(
+                f"unknown key {prefix + str(key)[:NAME_LIMIT]!r}; did you mean {', '.join(near)}?"
+            )
 
 
-def _line(value: object, key: str) -> str:
-    if not isinstance(value, str) or not value.strip() or "\n" in value.strip():
+def _line(value: object, key: str, limit: int) -> str:
+    if not isinstance(value, str) or not (text := value.strip()) or LINE_BREAK.search(text):
         raise SkillError(f"{key} must be text on one line.")
-    return value.strip()
+    if len(text) > limit:
+        raise SkillError(f"{key} has {len(text):,} characters; at most {limit} fit. Make it shorter.")
+    return _printable(text, key)
+
+
+def _printable(text: str, key: str) -> str:
+    if wrong := UNPRINTABLE.search(text):
+        raise SkillError(f"{key} has the character {wrong[0]!r}, which cannot be shown; remove it.")
+    return text
+
+
+def _plain(text: str) -> str:
+    """With what is not Unicode escaped, as in a folder's name of other bytes."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _check_names(skills: dict[str, Skill], toolbox: Toolbox, disabled: dict[str, str]) -> None:

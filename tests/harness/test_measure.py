@@ -1,4 +1,6 @@
-"""What cannot fit is disabled by name; a planner that cannot fit is an error that names the longest lines."""
+"""What cannot fit is disabled by name; the longest menu lines too; room for none is an error."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -36,7 +38,20 @@ async def test_a_skill_whose_last_tool_cannot_fit_goes_too(house: House) -> None
     assert "clock" in house.catalogue.toolbox.disabled
 
 
-async def test_a_planner_that_cannot_fit_stops_the_start(house: House) -> None:
+async def test_the_longest_menu_lines_go_until_the_rest_fits(house: House) -> None:
+    skill = house.catalogue.skills["look-up"]
+    for name, words in (("long", 900), ("longest", 2000), ("short", 5)):
+        house.catalogue.skills[name] = replace(skill, name=name, description="word " * words)
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=1600, message=600))
+    await harness.prepare()
+    assert harness.planner.handles == ("look-up", "short", "clock", "keep", "ping")
+    assert set(house.catalogue.disabled) == {"long", "longest"}
+    reason = house.catalogue.disabled["longest"]
+    assert "@longest has the longest line of a menu that needs 3" in reason
+    assert "budgets.planner_prompt - budgets.message leaves 1000. Shorten it or raise" in reason
+
+
+async def test_a_planner_without_room_for_one_line_stops_the_start(house: House) -> None:
     harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=616, message=600))
-    with pytest.raises(ConfigError, match=r"menu needs \d+ tokens.*leaves 16.*@look-up"):
+    with pytest.raises(ConfigError, match=r"shortest menu needs \d+ tokens.*leaves 16; raise"):
         await harness.prepare()

@@ -1,5 +1,5 @@
-"""Static prompts are measured before the first turn: what cannot fit is disabled by name, or the daemon
-does not report itself ready.
+"""Static prompts are measured before the first turn: what cannot fit is disabled by name, and when nothing
+is left the daemon does not report itself ready.
 
 Counts are the model's own tokenizer's. Nothing is decoded here.
 """
@@ -11,7 +11,7 @@ from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
 from muleteer.harness.brains import Brain
 from muleteer.harness.planner import Planner
-from muleteer.skills import Catalogue
+from muleteer.skills import Catalogue, MenuLine
 
 
 async def disable_what_cannot_fit(brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
@@ -27,17 +27,31 @@ async def disable_what_cannot_fit(brain: Brain, catalogue: Catalogue, budgets: B
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))
 
 
-async def check_planner(brain: Brain, planner: Planner, budgets: Budgets) -> None:
-    """Raises `ConfigError`, naming the longest menu lines, when menu and longest message do not fit."""
+async def disable_until_menu_fits(brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
+    """Disable the longest menu lines, one by one, until menu and longest message fit. Raises `ConfigError`
+    when not even one line does."""
     room = budgets.planner_prompt - budgets.message
-    tokens = await brain.count(planner.prompt(""))
-    if tokens > room:
-        longest = sorted(planner.menu, key=lambda line: -len(line.description + "".join(line.examples)))[:3]
-        names = ", ".join(f"@{line.handle}" for line in longest)
-        raise ConfigError(
-            f"The planner's menu needs {tokens} tokens, but budgets.planner_prompt - budgets.message leaves"
-            f" {room}. Disable or shorten skills (the longest: {names}) or raise budgets.planner_prompt."
+    while True:
+        menu = catalogue.menu()
+        tokens = await brain.count(Planner(menu, budgets.planner_prompt).prompt(""))
+        if tokens <= room:
+            return
+        if len(menu) <= 1:
+            raise ConfigError(
+                f"The planner's shortest menu needs {tokens} tokens, but"
+                f" budgets.planner_prompt - budgets.message leaves {room}; raise budgets.planner_prompt."
+            )
+        longest = max(menu, key=_length).handle
+        catalogue.disable(
+            longest,
+            f"@{longest} has the longest line of a menu that needs {tokens} tokens, but"
+            f" budgets.planner_prompt - budgets.message leaves {room}. Shorten it or raise"
+            " budgets.planner_prompt.",
         )
+
+
+def _length(line: MenuLine) -> int:
+    return sum(map(len, (line.handle, line.description, *line.examples)))
 
 
 def _reason(handle: str, tokens: int, room: int, budget: str) -> str:

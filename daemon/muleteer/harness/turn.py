@@ -64,8 +64,8 @@ class Harness:
     async def prepare(self) -> None:
         """Measure every static prompt and decode the planner's. Raises `ConfigError` when that cannot fit."""
         await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
+        await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
         self._arrange()
-        await measure.check_planner(self.brain, self.planner, self.budgets)
         await self.brain.warm(self.planner.prompt(""))
 
     async def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
