@@ -7,6 +7,7 @@ import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,26 @@ async def test_a_module_becomes_a_tool(tmp_path: Path) -> None:
 BROKEN = {
     "raises": ("1 / 0", "division by zero. (line 1)"),
     "syntax": ("def x(:", "invalid syntax"),
+    "interrupts": ("raise KeyboardInterrupt", "KeyboardInterrupt. (line 1)"),
+    "base": ("raise BaseException('no')", "BaseException: no. (line 1)"),
+    "speechless": (
+        "class E(Exception):\n    def __str__(self): raise KeyboardInterrupt\nraise E",
+        "cannot be loaded: E. (line 3)",
+    ),
+    "annotated": (
+        "class K(type):\n    def __get_pydantic_core_schema__(cls, *_): raise KeyboardInterrupt\n"
+        "class A(metaclass=K):\n    pass\n" + GOOD.format(name="annotated", where="x").replace("str,", "A,"),
+        "is not usable: KeyboardInterrupt.",
+    ),
+    "surrogate": (
+        GOOD.format(name="surrogate", where="\\ud800"),
+        "its docstring holds the character U+D800, which no prompt may hold.",
+    ),
+    "escape": (
+        GOOD.format(name="escape", where="\\x1b[31m"),
+        "its docstring holds the character U+001B, which no prompt may hold.",
+    ),
+    "chatty": (GOOD.format(name="chatty", where="x" * 600), "has 628 characters; at most 600 fit."),
     "exits": ("import sys; sys.exit(3)", "it tried to end the program"),
     "needs": ("import a_module_that_is_not_there", "No module named 'a_module_that_is_not_there'"),
     "nothing": ("x = 1", "holds no function marked with @tool"),
@@ -93,6 +114,49 @@ async def test_a_broken_module_disables_itself_alone(tmp_path: Path, name: str) 
     assert reason in toolbox.disabled[name]
     assert str(tmp_path / name) in toolbox.disabled[name]
     assert await text_of(toolbox, "good", place="x") == "here, x, 1"
+
+
+def test_a_module_that_does_not_end_is_left_behind(tmp_path: Path) -> None:
+    write(tmp_path, "endless", "import threading\nthreading.Event().wait()")
+    write(tmp_path, "good", GOOD.format(name="good", where="here"))
+    toolbox = Toolbox.load([tmp_path], SERVICES, seconds=0.5)
+    assert list(toolbox.tools) == ["good"]
+    assert toolbox.disabled == {"endless": f"{tmp_path / 'endless.py'} took longer than 0.5 s to load."}
+    assert all(thread.daemon for thread in threading.enumerate() if thread.name == "load endless")
+
+
+def test_a_module_is_named_in_the_log_before_it_is_loaded(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(tmp_path, "good", GOOD.format(name="good", where="here"))
+    with caplog.at_level("DEBUG", "muleteer.toolbox"):
+        Toolbox.load([tmp_path], SERVICES)
+    assert f"Loading {path}" in caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("declaration", "reason"),
+    [
+        ({"craft": "one\ntwo"}, ""),
+        ({"craft": "one\x07two"}, "its craft holds the character U+0007, which no prompt may hold."),
+        ({"signature": "one\ntwo"}, "its signature holds the character U+000A, which no prompt may hold."),
+        ({"examples": ("fine", "\udfff")}, "its examples holds the character U+DFFF"),
+        ({"examples": (5,)}, "its examples must be texts."),
+        ({"craft": None}, "its craft must be a text."),
+        ({"timeout": float("nan")}, "its timeout must be a number of seconds above zero."),
+        ({"timeout": "2"}, "its timeout must be a number of seconds above zero."),
+        ({"effect": "magic"}, "its effect must be one of read, write, physical."),
+        ({"menu": "no"}, "its menu must be True or False."),
+    ],
+)
+def test_a_declaration_is_checked(declaration: dict[str, Any], reason: str) -> None:
+    def look() -> Result:
+        """Look."""
+        return Result.ok("")
+
+    toolbox = Toolbox.of([tool(**{"effect": "read"} | declaration)(look)], SERVICES)
+    assert reason in toolbox.disabled.get("look", "")
+    assert list(toolbox.tools) == ([] if reason else ["look"])
 
 
 async def test_a_later_folder_overrides_by_name(tmp_path: Path) -> None:
@@ -244,12 +308,12 @@ async def test_a_plain_function_runs_beside_the_loop() -> None:
 
 
 async def test_cancelling_the_caller_passes_through() -> None:
-    started = asyncio.Event()
+    loop, started = asyncio.get_running_loop(), asyncio.Event()
 
     @tool(effect="read")
     async def wait() -> Result:
         """Wait."""
-        started.set()
+        loop.call_soon_threadsafe(started.set)
         await asyncio.Event().wait()
         return Result.ok("never")
 

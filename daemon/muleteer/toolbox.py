@@ -234,6 +234,28 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         raise SkillError("a tool's name is made of a-z and 0-9, with single _ between.")
     if name in RESERVED:
         raise SkillError(f"the name {name} is reserved; choose another.")
+    _check_words(function, form, declaration)
+    first = re.split(r"(?<=[.!?])\s", form.summary, maxsplit=1)[0]
+    shown = ", ".join((*form.required, *(f"[{key}]" for key in form.optional)))
+    return Tool(
+        name=name,
+        handle=handle_of(name),
+        description=form.summary,
+        signature=declaration.signature or f"{name}({shown}) \N{EM DASH} {first}",
+        parameters=form.parameters,
+        craft=declaration.craft,
+        menu=declaration.menu,
+        hidden=declaration.hidden,
+        network=declaration.network,
+        effect=declaration.effect,
+        timeout=declaration.timeout,
+        examples=declaration.examples,
+        path=path,
+    )
+
+
+def _check_words(function: ToolFunction, form: Form, declaration: Declaration) -> None:
+    """Refuse what no prompt may hold. Raises `SkillError`."""
     if problem := declaration.problem():
         raise SkillError(problem)
     if len(form.summary) > DESCRIPTION_LIMIT:
@@ -252,23 +274,6 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         if not allowed.isprintable():
             found = next(each for each in allowed if not each.isprintable())
             raise SkillError(f"its {what} holds the character U+{ord(found):04X}, which no prompt may hold.")
-    first = re.split(r"(?<=[.!?])\s", form.summary, maxsplit=1)[0]
-    shown = ", ".join((*form.required, *(f"[{key}]" for key in form.optional)))
-    return Tool(
-        name=name,
-        handle=handle_of(name),
-        description=form.summary,
-        signature=declaration.signature or f"{name}({shown}) \N{EM DASH} {first}",
-        parameters=form.parameters,
-        craft=declaration.craft,
-        menu=declaration.menu,
-        hidden=declaration.hidden,
-        network=declaration.network,
-        effect=declaration.effect,
-        timeout=declaration.timeout,
-        examples=declaration.examples,
-        path=path,
-    )
 
 
 def _survey(path: Path) -> Iterator[tuple[str, _Loaded | str]]:

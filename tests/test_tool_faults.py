@@ -1,0 +1,187 @@
+"""Tools that misbehave on purpose: each costs its own call, never the daemon's loop, deadline or stop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Annotated
+
+import pytest
+from pydantic import AfterValidator
+
+from muleteer.tool import Note, Result, Services, tool
+from muleteer.toolbox import STUCK_LIMIT, Toolbox
+
+
+class Pad:
+    """The simplest notebook."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    async def add(self, text: str) -> Note:
+        self.notes.append(text)
+        return Note(text, datetime.now(UTC))
+
+    async def search(self, query: str, limit: int = 8) -> list[Note]:
+        return []
+
+
+SERVICES = Services(Pad())
+
+
+async def text_of(toolbox: Toolbox, name: str, **arguments: object) -> str:
+    return (await toolbox.call(name, arguments)).result.text
+
+
+def interrupt(_: str) -> str:
+    raise KeyboardInterrupt
+
+
+@tool(effect="read")
+def typed(word: Annotated[str, AfterValidator(interrupt)]) -> Result:
+    """Take a word.
+
+    word: any
+    """
+    return Result.ok(word)
+
+
+class Speechless(BaseException):
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+FAULTS = {
+    KeyboardInterrupt: "KeyboardInterrupt.",
+    GeneratorExit: "GeneratorExit.",
+    BaseException: "BaseException.",
+    StopIteration: "StopIteration.",
+    Speechless: "Speechless.",
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+async def test_whatever_a_tool_raises_costs_one_call(kind: type[BaseException]) -> None:
+    @tool(effect="read")
+    def plain() -> Result:
+        """Raise it."""
+        raise kind
+
+    @tool(effect="read")
+    async def coroutine() -> Result:
+        """Raise it."""
+        raise kind
+
+    @tool(effect="read")
+    async def task() -> Result:
+        """Raise it in a task of its own."""
+        await asyncio.create_task(coroutine())
+        return Result.ok("")
+
+    toolbox = Toolbox.of([plain, coroutine, task], SERVICES)
+    text = FAULTS[kind]
+    assert await text_of(toolbox, "plain") == f"plain failed: {text}"
+    if kind is StopIteration:
+        text = "RuntimeError: coroutine raised StopIteration."
+    assert await text_of(toolbox, "coroutine") == f"coroutine failed: {text}"
+    assert await text_of(toolbox, "task") == f"task failed: {text}"
+
+
+async def test_a_type_of_the_tool_may_fail_too() -> None:
+    assert await text_of(Toolbox.of([typed], SERVICES), "typed", word="x") == (
+        "typed was not called: KeyboardInterrupt."
+    )
+
+
+async def test_what_a_tool_returns_is_checked() -> None:
+    @tool(effect="read")
+    async def number() -> Result:
+        """Say a number."""
+        return Result.ok(5)  # type: ignore[arg-type]  # that is the fault
+
+    assert await text_of(Toolbox.of([number], SERVICES), "number") == (
+        "number is broken: it gave int instead of str as the text of its Result."
+    )
+
+
+@pytest.fixture
+def released() -> Iterator[threading.Event]:
+    """Set at the end, so that no tool goes on into the next test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+async def test_a_coroutine_that_blocks_does_not_block_the_daemon(released: threading.Event) -> None:
+    @tool(effect="read", timeout=0.05)
+    async def spin() -> Result:
+        """Never wait for anything."""
+        while not released.is_set():
+            pass
+        return Result.ok("never")
+
+    toolbox = Toolbox.of([spin], SERVICES)
+    for _ in range(STUCK_LIMIT):
+        assert await text_of(toolbox, "spin") == "spin took longer than 0.05 s and was stopped."
+    assert await text_of(toolbox, "spin") == f"spin is still stuck in {STUCK_LIMIT} earlier calls."
+
+
+def swallowing(pad: Pad, released: threading.Event, started: Callable[[], object], timeout: float) -> Toolbox:
+    @tool(effect="write", timeout=timeout)
+    async def swallow(home: Services) -> Result:
+        """Refuse to be cancelled, then write all the same."""
+        started()
+        while not released.is_set():
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                continue
+        await home.notebook.add("too late")
+        return Result.ok("never")
+
+    return Toolbox.of([swallow], Services(pad))
+
+
+def join(name: str) -> None:
+    for thread in threading.enumerate():
+        if thread.name == name:
+            thread.join()
+
+
+async def test_a_tool_cannot_defeat_its_deadline(released: threading.Event) -> None:
+    pad = Pad()
+    toolbox = swallowing(pad, released, lambda: None, 0.05)
+    assert await text_of(toolbox, "swallow") == "swallow took longer than 0.05 s and was stopped."
+    released.set()
+    join("tool swallow")
+    await asyncio.sleep(0)  # what it asked of this loop would happen now
+    assert pad.notes == []
+
+
+async def test_a_tool_cannot_defeat_the_cancellation_of_its_caller(released: threading.Event) -> None:
+    loop, started = asyncio.get_running_loop(), asyncio.Event()
+    toolbox = swallowing(Pad(), released, lambda: loop.call_soon_threadsafe(started.set), 60)
+    call = asyncio.create_task(toolbox.call("swallow", {}))
+    await started.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+async def test_a_deadline_cancels_the_coroutine() -> None:
+    loop, cleaned = asyncio.get_running_loop(), asyncio.Event()
+
+    @tool(effect="read", timeout=0.05)
+    async def tidy_up() -> Result:
+        """Clean up when cancelled."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            loop.call_soon_threadsafe(cleaned.set)
+        return Result.ok("never")
+
+    assert "took longer" in await text_of(Toolbox.of([tidy_up], SERVICES), "tidy_up")
+    await asyncio.wait_for(cleaned.wait(), 10)
