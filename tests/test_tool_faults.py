@@ -129,6 +129,20 @@ async def test_a_coroutine_that_blocks_does_not_block_the_daemon(released: threa
     assert await text_of(toolbox, "spin") == f"spin is still stuck in {STUCK_LIMIT} earlier calls."
 
 
+async def test_calls_that_run_are_not_stuck() -> None:
+    everyone = threading.Barrier(STUCK_LIMIT + 2)
+
+    @tool(effect="read")
+    async def meet() -> Result:
+        """Wait for all the others."""
+        everyone.wait(10)
+        return Result.ok("met")
+
+    toolbox = Toolbox.of([meet], SERVICES)
+    texts = await asyncio.gather(*(text_of(toolbox, "meet") for _ in range(STUCK_LIMIT + 2)))
+    assert set(texts) == {"met"}
+
+
 def swallowing(pad: Pad, released: threading.Event, started: Callable[[], object], timeout: float) -> Toolbox:
     @tool(effect="write", timeout=timeout)
     async def swallow(home: Services) -> Result:

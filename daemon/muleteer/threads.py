@@ -68,7 +68,7 @@ class OwnLoop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._cancelled = False
+        self.cancelled = False
         self._interrupt: Callable[[], object] | None = None
 
     def run(self, work: Awaitable[T]) -> T:
@@ -78,7 +78,7 @@ class OwnLoop:
     def cancel(self) -> None:
         """Cancel the work, also if it has yet to begin. Returns at once, whatever the work makes of it."""
         with self._lock:
-            self._cancelled = True
+            self.cancelled = True
             if self._interrupt is not None:
                 with contextlib.suppress(RuntimeError):  # the loop is closed: the work has ended
                     self._interrupt()
@@ -88,6 +88,6 @@ class OwnLoop:
         task = cast("asyncio.Task[Any]", asyncio.current_task())  # a running coroutine has one
         with self._lock:
             self._interrupt = lambda: loop.call_soon_threadsafe(task.cancel)
-            if self._cancelled:
+            if self.cancelled:
                 task.cancel()
         return await work

@@ -18,7 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,7 +38,7 @@ RESERVED = frozenset({"reply", "call_tool"})  # the planner's and the follower's
 MODULE_LIMIT = 1_000_000  # bytes of source; a tool is a page of code, not a program
 LOAD_LIMIT = 20.0  # seconds for one module; importing a large library from a slow card takes a few
 DESCRIPTION_LIMIT = 600  # characters; every turn's menu holds all of them
-STUCK_LIMIT = 4  # threads of one tool that outlived their deadline; more would pile up without end
+STUCK_LIMIT = 4  # threads of one tool that outlived their calls; more would pile up without end
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class _Loaded:
     tool: Tool
     form: Form
     function: ToolFunction
-    stuck: int = 0
+    running: set[OwnLoop] = field(default_factory=set)  # calls whose threads have not ended
 
 
 class Toolbox:
@@ -137,14 +137,15 @@ class Toolbox:
     async def _run(self, loaded: _Loaded, given: Mapping[str, object]) -> Result:
         """The call in a thread of its own: no code of a tool ever runs in the daemon's loop."""
         name, timeout = loaded.tool.name, loaded.tool.timeout
-        if loaded.stuck >= STUCK_LIMIT:
-            return Result.error(f"{name} is still stuck in {loaded.stuck} earlier calls.")
-        loaded.stuck += 1
+        stuck = sum(call.cancelled for call in loaded.running)
+        if stuck >= STUCK_LIMIT:
+            return Result.error(f"{name} is still stuck in {stuck} earlier calls.")
+        own = OwnLoop()
+        loaded.running.add(own)
 
         def done() -> None:
-            loaded.stuck -= 1
+            loaded.running.discard(own)
 
-        own = OwnLoop()
         notebook = LentNotebook(self._services.notebook, asyncio.get_running_loop())
         services = replace(self._services, notebook=notebook)
         try:
