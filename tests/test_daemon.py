@@ -178,6 +178,13 @@ async def test_engine_killed_in_a_turn_fails_that_turn_and_not_the_one_behind_it
     assert (status["state"], status["engine"]["restarts"]) == ("ready", 1)
 
 
+async def test_first_turn_of_a_new_engine_process_finds_the_prompts_prepared(ready: Daemon) -> None:
+    os.kill((await ready.status())["engine"]["pid"], signal.SIGKILL)
+    await ready.says("The prompts are prepared again.")
+    level = (await ready.turn()).json()["levels"][0]
+    assert level["reused"] > level["decoded"]
+
+
 async def test_engine_killed_while_the_prompts_are_prepared_does_not_end_the_start(folder: Path) -> None:
     async with daemon(folder) as one:
         await one.says("The engine is ready.")
@@ -197,7 +204,7 @@ async def test_signal_in_a_stream_gives_it_a_last_event(ready: Daemon) -> None:
     assert "Traceback" not in ready.log
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_dies_of_the_signal_it_was_sent_and_leaves_nothing(
     loading: Daemon, folder: Path, number: signal.Signals
 ) -> None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
-import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import NoReturn
 
 import uvloop
 
 from muleteer import paths
-from muleteer.closing import Closing, Stop
+from muleteer.closing import GRACE_SECONDS, Closing, Stop, end_tasks, leave
 from muleteer.config import Settings
 from muleteer.engine import models
 from muleteer.engine.client import Engine
@@ -47,31 +46,35 @@ from muleteer.toolbox import Toolbox
 log = logging.getLogger(__name__)
 
 ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the process is killed
+STOP_SECONDS = 40.0  # beyond stop_timeout, for all steps of a stop with their grace
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
 
 EXIT_FAILED = 1
 EXIT_CODES: dict[type[MuleteerError], int] = {ConfigError: 2, SocketError: 3, ModelError: 4, EngineError: 4}
 
 
-def run(settings: Settings) -> int:
-    """Serve until a signal; returns the exit code of a start that failed.
+def run(settings: Settings) -> NoReturn:
+    """Serve until a signal, and end the process; its exit code is that of a start that failed.
 
-    A signal is raised again after a clean stop, so that the supervisor sees the true cause.
+    A signal is raised again after a clean stop, so that the supervisor sees the true cause. The event loop
+    is not closed: that would wait for tasks and threads that have ignored every deadline.
     """
-    stop = Stop()
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    stop = Stop(settings.gateway.stop_timeout + STOP_SECONDS)
+    runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+    try:
         code = runner.run(_serve_until_signalled(settings, stop))
-    if stop.signal and not code:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        signal.signal(stop.signal, signal.SIG_DFL)
-        signal.raise_signal(stop.signal)
-    return code
+    except Exception:
+        log.exception("The daemon failed.")
+        code = EXIT_FAILED
+    leave(code, stop.signal)
 
 
 async def _serve_until_signalled(settings: Settings, stop: Stop) -> int:
     with stop.at_signals():
-        return await serve(settings, stop=stop)
+        try:
+            return await serve(settings, stop=stop)
+        finally:
+            await end_tasks()
 
 
 async def serve(settings: Settings, ready: Callable[[], None] | None = None, stop: Stop | None = None) -> int:
@@ -104,8 +107,8 @@ async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) 
     finally:
         waiting.cancel()
         starting.cancel()
-        await asyncio.wait({starting})
-    if starting.cancelled():
+        await asyncio.wait({starting}, timeout=GRACE_SECONDS)
+    if starting.cancelled() or not starting.done():
         return False
     starting.result()
     return True
@@ -140,18 +143,22 @@ async def _start(settings: Settings, closing: Closing) -> None:
     log.info("Listening on %s; loading the model.", listener.path)
 
     await engine.start()
-    await _prepare(settings, health, engine, harness)
+    pid = await _prepare(settings, health, engine, harness)
+    warming = asyncio.create_task(_keep_warm(engine, harness, pid), name="keep warm")
+    closing.add("warming", lambda: _cancel(warming))
     health.enter("ready")
     log.info("Ready.")
 
 
-async def _prepare(settings: Settings, health: Health, engine: Engine, harness: Harness) -> None:
+async def _prepare(settings: Settings, health: Health, engine: Engine, harness: Harness) -> int | None:
     """Load the model and measure the prompts; from the beginning if the engine dies of its first decodes,
-    since it then comes back with other settings or more memory."""
+    since it then comes back with other settings or more memory. Returns the process that was prepared."""
+    pid = None
     for left in range(settings.engine.restarts, -1, -1):
         health.enter("loading", "the model is loading")
         await engine.ready(settings.engine.load_timeout)
         health.enter("loading", "the prompts are being prepared")
+        pid = engine.status().pid
         try:
             await harness.prepare()
             break
@@ -159,6 +166,24 @@ async def _prepare(settings: Settings, health: Health, engine: Engine, harness: 
             if not left:
                 raise
             log.warning("Preparing the prompts again: %s", error)
+    return pid
+
+
+async def _keep_warm(engine: Engine, harness: Harness, pid: int | None) -> None:
+    """Decode the constant prompt in every engine process after `pid`, before the first turn has to."""
+    while True:
+        pid = await engine.replaced(pid)
+        try:
+            await harness.warm()
+            log.info("The prompts are prepared again.")
+        except Exception as error:  # the first turn decodes it, or another process follows
+            fault = not isinstance(error, MuleteerError)
+            log.warning("The prompts were not prepared again: %s", error, exc_info=fault)
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
 
 
 def _say_goodbye(health: Health, server: HttpServer, turns: Turns) -> None:

@@ -135,6 +135,17 @@ async def test_with_no_room_to_wait_an_idle_engine_still_takes_a_call(
         spinning.cancel()
 
 
+async def test_another_process_is_noticed_as_soon_as_it_is_ready(running: Running) -> None:
+    async with running() as engine, asyncio.timeout(READY_S):
+        first = await engine.replaced(None)
+        assert first == engine.status().pid
+        waiting = asyncio.create_task(engine.replaced(first))
+        os.kill(first, signal.SIGKILL)
+        second = await waiting
+        assert second != first
+        assert (engine.status().pid, engine.status().state) == (second, "ready")
+
+
 # Cancelling.
 
 

@@ -29,7 +29,7 @@ class Write:
     chunks: tuple[str, ...]
 
 
-Scripted = Choose | Fill | Write | Exception
+Scripted = Choose | Fill | Write | BaseException
 
 USE = Use(prompt=10, reused=6, decoded=4, generated=3, sampled=2, ms=1.0)
 
@@ -48,7 +48,7 @@ class ScriptedBrain:
         self.asked.append(prompt)
         assert self.script, f"nothing scripted for {kind.__name__} of {prompt.messages[-1]}"
         line = self.script.popleft()
-        if isinstance(line, Exception):
+        if isinstance(line, BaseException):
             raise line
         assert isinstance(line, kind), f"scripted {line}, asked for {kind.__name__}"
         return line

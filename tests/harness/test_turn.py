@@ -1,5 +1,6 @@
 """Whole turns on a scripted brain: every path, every limit, and what the user is told."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -264,8 +265,11 @@ async def test_a_dead_engine_fails_the_turn_and_keeps_the_ledger(house: House) -
     assert [level.name for level in last.levels] == ["planner"]
 
 
-async def test_a_fault_of_our_own_is_one_sentence_without_detail(house: House) -> None:
-    brain = ScriptedBrain(ZeroDivisionError("secret detail"))
+@pytest.mark.parametrize("kind", [ZeroDivisionError, SystemExit, asyncio.CancelledError, GeneratorExit])
+async def test_a_fault_of_our_own_is_one_sentence_without_detail(
+    house: House, kind: type[BaseException]
+) -> None:
+    brain = ScriptedBrain(kind("secret detail"))
     last = (await events_of(Harness(brain, house.catalogue, Budgets()), "time"))[-1]
     assert isinstance(last, TurnFailed)
     assert last.code == "internal"

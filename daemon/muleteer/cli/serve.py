@@ -17,7 +17,7 @@ from muleteer.cli.options import config_option
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="What is logged.")
 def serve(
     state: Path | None, socket: Path | None, model: str | None, file: Path | None, log_level: str | None
-) -> int:
+) -> None:
     """Run the daemon until SIGTERM, SIGINT or Ctrl-C. Needs no root.
 
     \b
@@ -34,4 +34,4 @@ def serve(
     }
     settings = config.load(file, options)
     log.setup(settings.log.level)
-    return daemon.run(settings)
+    daemon.run(settings)

@@ -142,6 +142,12 @@ class Engine:
         except TimeoutError:
             raise EngineError(self._not_ready(timeout)) from None
 
+    async def replaced(self, pid: int | None) -> int:
+        """Wait until a process other than `pid` is ready, and return its id. Its prefixes are all cold."""
+        while self._supervisor.properties is None or (now := self._supervisor.pid) in (None, pid):
+            await self._changed.wait()
+        return now
+
     # Calls: see `harness.brains.Brain`.
 
     async def count(self, prompt: Conversation | str) -> int:

@@ -66,6 +66,10 @@ class Harness:
         await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
         await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
         self._arrange()
+        await self.warm()
+
+    async def warm(self) -> None:
+        """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""
         await self.brain.warm(self.planner.prompt(""))
 
     async def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
@@ -107,7 +111,10 @@ class _Turn:
             await self._within_budget(message, history)
         except MuleteerError as error:
             self._fail(error.code, str(error), error.status)
-        except Exception:
+        except BaseException as error:  # whoever waits for the terminal event gets one
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task and task.cancelling():
+                raise
             log.exception("turn failed", extra={"turn": self.id})
             self._fail(
                 "internal", "The turn failed by a fault of Muleteer itself; its log has the details.", 500
