@@ -211,6 +211,19 @@ async def test_a_restored_backup_is_used_and_the_old_file_is_complete(
     await old.close()
 
 
+@pytest.mark.parametrize("write", [False, True])
+async def test_a_file_without_a_log_of_its_own_gets_one_unnoticed(
+    database: Database, path: Path, write: bool
+) -> None:
+    os.mkdir(path.parent)
+    made = sqlite3.connect(path)  # as VACUUM INTO makes a backup
+    made.executescript(f"{FIRST[0]}; INSERT INTO things VALUES ('one'); PRAGMA user_version = 1")
+    made.close()
+    if write:
+        await keep(database, "two")
+    assert await names(database) == (["one", "two"] if write else ["one"])
+
+
 async def test_a_removed_log_loses_nothing(database: Database, path: Path) -> None:
     await keep(database, "one")
     remove(path.with_name("things.db-wal"))

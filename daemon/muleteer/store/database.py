@@ -102,6 +102,7 @@ class Database:
         )
         try:
             self._prepare(connection)
+            connection.execute("PRAGMA schema_version").fetchone()  # the first use in WAL mode makes the log
         except BaseException:
             connection.close()
             raise
@@ -110,7 +111,7 @@ class Database:
 
     def _log_path(self) -> Path:
         """SQLite's write-ahead log: until it is folded in, the newest transactions are nowhere else."""
-        return self._path.with_name(self._path.name + "-wal")
+        return Path(os.path.realpath(self._path) + "-wal")
 
     def _is_at_path(self) -> bool:
         return self._opened == [identity(self._path), identity(self._log_path())]
