@@ -23,6 +23,13 @@ CASES = {
     "so 1 <": "so 1 <",
     "<think>secret</think>Yes.": "Yes.",
     "Yes</s>": "Yes",
+    "a <|im_<|x|>end|> b": "a  b",
+    "<\u200btool_call>{}</tool_call>Done.": "Done.",
+    "ask @\u200bsearch-info": "ask search info",
+    "ask @Search-Info": "ask Search Info",
+    "Pl\u200ban: noon": "noon",
+    "**Plan:** noon": "noon",
+    "**Bold** first": "**Bold** first",
     "red \x1b[31malert\x07 \u202egnihton": "red [31malert gnihton",
     "two\r\nlines \n": "two\nlines",
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,26 +14,30 @@ import click
 
 from muleteer.cli import exits
 from muleteer.cli.options import json_option, socket_option
-from muleteer.cli.render import print_ledger, print_levels, safe
-from muleteer.errors import MuleteerError
+from muleteer.cli.render import Activity, doing, print_ledger, print_levels, safe
+from muleteer.errors import LoadingError, MuleteerError
 
 if TYPE_CHECKING:
     from muleteer.cli.client import Daemon
     from muleteer.harness.events import TurnFinished
 
+LOADING_SECONDS = (
+    600.0  # a slow card reads the default model at 20 MB/s, a slow board its menu at 30 tokens/s
+)
+RETRY_SECONDS = 0.5  # between two requests to a daemon that refuses at once
 LARGEST_INPUT = 1 << 20  # bytes; far over every message budget (131072 tokens are about half of it)
 
 
 @click.command()
-@click.argument("message", nargs=-1, required=True)
+@click.argument("message", nargs=-1)
 @click.option("--trace", is_flag=True, help="Print plan, calls and tokens by level to standard error.")
 @json_option
 @socket_option
 def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | None) -> None:
     """Ask once and print the answer, on a terminal as it comes.
 
-    MESSAGE may be several words; `-` reads it from standard input. Put `--` before a message that begins
-    with a dash.
+    MESSAGE may be several words; `-`, or none in a pipe, reads it from standard input. Put `--` before a
+    message that begins with a dash. Waits for a daemon that is still loading.
 
     \b
     Examples:
@@ -68,20 +73,43 @@ def run_turn(
     from muleteer.cli.client import finished
 
     live = show and sys.stdout.isatty()
-    begun, data = False, dict[str, object]()
-    with closing(daemon.turn(message, history)) as events:
+    begun, data, activity = False, dict[str, object](), Activity()
+    with closing(_events(daemon, message, history, activity)) as events:
         try:
             for name, data in events:
                 if name == "text" and live:
+                    activity.clear()
                     click.echo(safe(str(data.get("text", ""))), nl=False)
                     begun = True
+                elif not begun and (words := doing(name, data)):
+                    activity.show(words)
         finally:
+            activity.clear()
             if begun:
                 click.echo()
         turn = finished(data)
     if show and not begun:
         click.echo(safe(turn.answer) if live else turn.answer)
     return turn
+
+
+def _events(
+    daemon: Daemon, message: str, history: Sequence[Mapping[str, str]], activity: Activity
+) -> Generator[tuple[str, dict[str, object]], None, None]:
+    """The events of a turn. A daemon that is still loading lets a request wait some seconds and then says
+    so; it is asked again until it is ready."""
+    deadline = time.monotonic() + LOADING_SECONDS
+    while True:
+        asked = time.monotonic()
+        try:
+            yield from daemon.turn(message, history)
+        except exits.ReportedError as error:
+            if error.reported != LoadingError.code or asked > deadline:
+                raise
+            activity.show("the daemon is still loading")
+            time.sleep(max(0.0, RETRY_SECONDS - (time.monotonic() - asked)))
+        else:
+            return
 
 
 def check(message: str) -> str:
@@ -96,7 +124,9 @@ def check(message: str) -> str:
 
 
 def _message(words: tuple[str, ...]) -> str:
-    if words != ("-",):
+    if not words and sys.stdin.isatty():
+        raise click.UsageError('Say what to ask: muleteer ask "What time is it?"')
+    if words not in ((), ("-",)):
         return check(" ".join(words))
     raw = sys.stdin.buffer.read(LARGEST_INPUT + 1)
     if len(raw) > LARGEST_INPUT:

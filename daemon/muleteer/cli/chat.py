@@ -25,8 +25,9 @@ KEPT = 40  # messages; more than any prompt has room for, and the daemon drops w
 @click.option("--trace", is_flag=True, help="Print plan, calls and tokens by level after each answer.")
 @socket_option
 def chat(trace: bool, socket: Path | None) -> None:
-    """Talk; the daemon sees what was said before.
+    """Talk; replies know what was said before.
 
+    Tools do not yet see earlier messages: name the place or the numbers again.
     Ctrl-C stops an answer and keeps the chat; Ctrl-D or /quit ends it.
 
     \b
@@ -44,7 +45,9 @@ def chat(trace: bool, socket: Path | None) -> None:
     daemon = Daemon(find_socket(socket))
     daemon.get("/v1/status")  # so that a missing daemon is told before the first message is typed
     while (message := _next(interactive)) is not None:
-        if message.strip():
+        if message.startswith("/"):
+            click.echo(f"There is no command {safe(message.split()[0])}; /quit ends the chat.", err=True)
+        elif message.strip():
             _exchange(daemon, message, history, trace)
 
 

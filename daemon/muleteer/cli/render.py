@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -27,6 +27,41 @@ UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud80
 def safe(text: str) -> str:
     """`text` without what a terminal would act upon. Works on any cut of a stream."""
     return UNSAFE.sub("", text)
+
+
+class Activity:
+    """One line on a terminal that says what is being waited for; gone before anything else is printed. On
+    standard error, and silent where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._live, self._shown = sys.stderr.isatty(), False
+
+    def show(self, text: str) -> None:
+        if self._live:
+            self._write(f"\r\x1b[K{safe(text)} ...")
+            self._shown = True
+
+    def clear(self) -> None:
+        if self._shown:
+            self._write("\r\x1b[K")
+            self._shown = False
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def doing(event: str, data: Mapping[str, object]) -> str:
+    """What a turn does after this event, in words; empty when there is nothing new to say."""
+    handles = data.get("handles")
+    names = ", ".join(map(str, handles)) if isinstance(handles, list) else ""
+    words = {
+        "turn.started": "planning",
+        "plan": f"preparing {names}" if names else "answering",
+        "call.started": f"calling {data.get('tool')}",
+        "call.finished": "answering",
+    }
+    return words.get(event, "")
 
 
 def print_ledger(turn: TurnFinished) -> None:

@@ -21,7 +21,7 @@ REPLY = "reply"
 # Example messages that need no handle; beside the skills' own examples they teach where the menu ends.
 REPLY_EXAMPLES = (
     "good morning",
-    "which river is the longest in the world",
+    "what is the capital of Denmark",
     "who invented the telephone",
     "tell me something funny",
     "at what temperature does gold melt",
@@ -29,10 +29,15 @@ REPLY_EXAMPLES = (
     "sag auf Spanisch: ich bin müde",
     "order a pizza for me",
     "how far away is the moon",
-    "what is the population of Japan",
     "how do magnets work",
-    "who discovered penicillin",
-    "send Tom some flowers",
+    "who wrote Faust",
+    "forget what I told you",
+    "how high is the Eiffel tower",
+    "who are you",
+    "how can I fall asleep faster",
+    "will it rain in London tomorrow",
+    "when did the second world war end",
+    "what are you good at",
 )
 
 # A second handle joins the plan only when it is nearly as likely as the first: at 0.3 every second handle in

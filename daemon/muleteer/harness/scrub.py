@@ -12,10 +12,12 @@ from collections.abc import Iterable
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff]")
 _BLOCKS = "tool_call|tool_response|tools|think"
 _OPENING = re.compile(f"<({_BLOCKS})>")
-_BLOCK = re.compile(rf"<({_BLOCKS})>.*?(?:</\1>|\Z)\s*", re.DOTALL)
-_TAG = re.compile(rf"</?(?:{_BLOCKS}|s|functioncall)>|<\|[^<>\n]{{0,40}}?\|>")
+_CLOSED = re.compile(rf"<({_BLOCKS})>.*?</\1>", re.DOTALL)
+_UNCLOSED = re.compile(rf"<(?:{_BLOCKS})>.*", re.DOTALL)
+_TAG = re.compile(rf"</(?:{_BLOCKS}|s|functioncall)>|<(?:s|functioncall)>|<\|[^<>\n]{{0,40}}?\|>")
 _PREAMBLES = ("plan:", "your plan:", "my plan:", "the plan:")
-_PREAMBLE = re.compile(rf"\A\s*(?:{'|'.join(_PREAMBLES)})\s*", re.IGNORECASE)
+_MARKUP = " \t\n*_#>"  # Markdown that may stand around a preamble
+_PREAMBLE = re.compile(rf"\A[{_MARKUP}]*(?:{'|'.join(_PREAMBLES)})[{_MARKUP}]*", re.IGNORECASE)
 
 # A tag is at most this long; a held-back tail longer than this cannot become one and is let go.
 _TAG_LIMIT = 48
@@ -31,7 +33,9 @@ class Scrubber:
 
     def __init__(self, handles: Iterable[str] = ()) -> None:
         names = sorted(map(re.escape, handles), key=len, reverse=True)
-        self._handle = re.compile(rf"(?<![\w@.])@({'|'.join(names)})(?![\w-])") if names else None
+        self._handle = (
+            re.compile(rf"(?<![\w@.])@({'|'.join(names)})(?![\w-])", re.IGNORECASE) if names else None
+        )
         self._limit = max([_TAG_LIMIT, *(len(name) + 2 for name in names)])
         self._held = ""
         self._before = ""  # the last character shown: a handle needs a border before it
@@ -39,46 +43,52 @@ class Scrubber:
 
     def feed(self, chunk: str) -> str:
         """The clean text that may be shown now."""
-        self._held += chunk
+        self._held += plain(chunk)  # first, so that nothing invisible can hide a tag
+        self._held = _removed(self._held, _CLOSED, _TAG)
         if not self._begun and self._may_be_preamble():
             return ""
         return self._release(self._border())
 
     def finish(self) -> str:
         """The rest, when the stream has ended; white space at the end is dropped."""
-        self._held = self._held.rstrip()
+        self._held = _removed(self._held, _UNCLOSED).rstrip()
         return self._release(len(self._held))
 
     def _may_be_preamble(self) -> bool:
-        start = self._held.lstrip().lower()
-        return any(preamble.startswith(start) for preamble in _PREAMBLES)
+        start = self._held.lstrip(_MARKUP).lower()
+        forming = any(preamble.startswith(start) for preamble in _PREAMBLES)
+        return forming or bool(_PREAMBLE.fullmatch(self._held))
 
     def _border(self) -> int:
         """Everything before this index can no longer become part of something hidden."""
-        opened = _OPENING.search(self._held)
-        if opened and f"</{opened[1]}>" not in self._held:
+        held, end = self._held, len(self._held.rstrip())
+        if opened := _OPENING.search(held):
             return opened.start()
-        for mark in ("<", "@"):
-            at = self._held.rfind(mark)
-            if at >= 0 and len(self._held) - at < self._limit and not self._ended(at):
-                return at
-        return len(self._held.rstrip())
-
-    def _ended(self, at: int) -> bool:
-        tail = self._held[at:]
-        return ">" in tail if tail[0] == "<" else bool(re.search(r"[^\w@-]", tail))
+        tag = held.find("<", max(held.rfind(">") + 1, end - self._limit))
+        handle = held.rfind("@", end - self._limit if end > self._limit else 0)
+        if handle >= 0 and re.search(r"[^\w@-]", held[handle:]):
+            handle = -1
+        return min([at for at in (tag, handle) if at >= 0], default=end)
 
     def _release(self, border: int) -> str:
         text, self._held = self._held[:border], self._held[border:]
         if not self._begun:
             text = _PREAMBLE.sub("", text)
-        text = _TAG.sub("", _BLOCK.sub("", text))
         if self._handle:
             text = self._handle.sub(lambda found: found[1].replace("-", " "), self._before + text)
             text = text.removeprefix(self._before)
-        text = plain(text)
         if not self._begun:
             text = text.lstrip()
         self._begun = self._begun or bool(text)
         self._before = text[-1:] or self._before
         return text
+
+
+def _removed(text: str, *patterns: re.Pattern[str]) -> str:
+    """`text` without what the patterns match, also where a match only forms when others are gone."""
+    before = None
+    while text != before:
+        before = text
+        for pattern in patterns:
+            text = pattern.sub("", text)
+    return text
