@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.skills import load_catalogue
+from muleteer.store.notebook import SqliteNotebook
+from muleteer.tool import Services
+from muleteer.toolbox import Toolbox
 from tests.conftest import Served
 
 pytestmark = pytest.mark.model("standard")
@@ -22,8 +26,11 @@ EXPECTED = {
     'muleteer ask "What time is it in Istanbul?"': r"\d\d:\d\d",
     'muleteer ask --trace "How much is 18.5 percent of 249?"': r"46\.065[\s\S]*planner +\d+",
     'muleteer ask --json "Remember that the spare key is under the blue pot."': r'"status": "ok"',
+    'echo "Where is the spare key?" | muleteer ask': r"blue pot",
     "muleteer chat": r"\w",
     "muleteer status": r"ready[\s\S]*reused",
+    "muleteer skills": r"@search-info +enabled",
+    "muleteer tools": r"@current-time +enabled",
     "muleteer model list": r"tiny[\s\S]*small[\s\S]*standard",
     "muleteer model pull standard": r"Already here: .*\.gguf",
     "muleteer model verify standard": r"is whole: SHA-256 cc324af070c2ecbfd324a30884d2f951",
@@ -75,6 +82,24 @@ def test_the_command_does_what_it_says(served: Served, command: str) -> None:
     )
     assert done.returncode == 0, done.stdout
     assert re.search(EXPECTED[key(command)], done.stdout), done.stdout
+
+
+async def test_the_readme_tool_and_skill_load_and_run(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text()
+    tool = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    skill = re.search(r"```markdown\n(.*?)```", text, re.DOTALL)
+    assert tool
+    assert skill
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/roll_dice.py").write_text(tool[1])
+    (tmp_path / "skills/good-night").mkdir(parents=True)
+    (tmp_path / "skills/good-night/SKILL.md").write_text(skill[1])
+    toolbox = Toolbox.load([ROOT / "tools", tmp_path / "tools"], Services(SqliteNotebook(tmp_path / "notes")))
+    catalogue = load_catalogue([tmp_path / "skills"], toolbox)
+    assert (toolbox.disabled, catalogue.disabled) == ({}, {})
+    assert [each.name for each in catalogue.expand(["good-night"])] == ["current_time", "device_info"]
+    outcome = await toolbox.call("roll_dice", {"count": 2})
+    assert re.fullmatch(r"You rolled [1-6], [1-6]\.", outcome.result.text)
 
 
 def test_the_tree_is_true() -> None:

@@ -70,7 +70,7 @@ def test_a_dash_reads_standard_input(run: Run, daemon: ScriptedDaemon) -> None:
         (["  "], b"", "is empty"),
         (["-"], b"", "is empty"),
         (["-"], b"a" * (1 << 20) + b"a", "larger than 1048576 bytes"),
-        ([], b"", "Missing argument"),
+        ([], b"", "is empty"),
         (["--jsn", "x"], b"", "No such option"),
     ],
 )
@@ -102,7 +102,7 @@ def test_trace_shows_the_levels_of_a_failed_turn(run: Run, daemon: ScriptedDaemo
     ("code", "exit_code"),
     [
         *((code, 1) for code in ("too_long", "over_budget", "internal", "of_a_later_version")),
-        *((code, 4) for code in ("busy", "loading", "engine", "engine_died", "model", "shutting_down")),
+        *((code, 4) for code in ("busy", "engine", "engine_died", "model", "shutting_down")),
     ],
 )
 @pytest.mark.parametrize("streamed", [True, False])
@@ -116,6 +116,33 @@ def test_what_the_daemon_reports(
     done = run("ask", "--json", "x")
     assert done.code == exit_code
     assert json.loads(done.out) == {"error": {"code": code, "message": "Say less."}}
+
+
+def test_a_loading_daemon_is_waited_for(run: Run, daemon: ScriptedDaemon) -> None:
+    refused = obj({"error": {"code": "loading", "message": "Not ready yet."}}, 503)
+    replies = iter([refused, refused, answer("Ready now.")])
+    daemon.replies["/v1/turns"] = lambda exchange: next(replies)(exchange)
+    done = run("ask", "x")
+    assert (done.code, done.out, done.err) == (0, "Ready now.\n", "")
+    assert len(daemon.requests) == 3
+
+
+def test_a_terminal_sees_what_is_waited_for(program: Program, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/turns"] = events(
+        ("turn.started", {"turn": "t1"}),
+        ("plan", {"handles": ["current-time"]}),
+        ("call.started", {"tool": "current_time\x1b[2J", "arguments": {}}),
+        ("turn.finished", FINISHED),
+    )
+    master, slave = pty.openpty()
+    with program("ask", "x", stdout=subprocess.PIPE, stderr=slave) as process:
+        os.close(slave)
+        out, _ = process.communicate(timeout=PATIENCE)
+    shown = os.read(master, 4096).decode()
+    os.close(master)
+    assert out == b"It is noon.\n"
+    steps = ["planning ...", "preparing current-time ...", "calling current_time[2J ..."]
+    assert shown == "".join(f"\r\x1b[K{step}" for step in steps) + "\r\x1b[K"
 
 
 def test_a_daemon_that_hangs_up_in_the_middle(run: Run, daemon: ScriptedDaemon) -> None:
@@ -196,7 +223,8 @@ def test_control_characters_go_to_a_file_and_not_to_a_terminal(
     evil = "a\x1b]0;title\x07b\x9b31mc\u202ed\te\n"
     daemon.replies["/v1/turns"] = answer(evil, ["a\x1b", "]0;title\x07b\x9b31mc\u202ed\te\n"])
     assert run("ask", "x").out == evil + "\n"
-    assert on_terminal(program, "ask", "x") == "a]0;titleb31mcd\te\n\n"
+    waited = "\r\x1b[Kplanning ...\r\x1b[K"
+    assert on_terminal(program, "ask", "x") == f"{waited}a]0;titleb31mcd\te\n\n"
 
 
 def test_a_terminal_sees_the_answer_as_it_comes(program: Program, daemon: ScriptedDaemon) -> None:

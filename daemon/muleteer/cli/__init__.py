@@ -22,7 +22,7 @@ from muleteer.errors import MuleteerError
 COMMANDS = {
     "serve": ("muleteer.cli.serve:serve", "Run the daemon until it is told to stop."),
     "ask": ("muleteer.cli.ask:ask", "Ask once and print the answer."),
-    "chat": ("muleteer.cli.chat:chat", "Talk; the daemon sees what was said before."),
+    "chat": ("muleteer.cli.chat:chat", "Talk; replies know what was said before."),
     "status": ("muleteer.cli.status:status", "Show how the daemon and its engine are."),
     "skills": ("muleteer.cli.status:skills", "List the skills the daemon has loaded."),
     "tools": ("muleteer.cli.status:tools", "List the tools the daemon has loaded."),

@@ -38,7 +38,9 @@ def demo(model: str) -> int:
     """
     with tempfile.TemporaryDirectory(prefix="muleteer-demo-") as folder:
         socket, log = Path(folder) / "socket", Path(folder) / "log"
-        click.echo(f"Starting a daemon with the model {model} in {folder} ...")
+        click.echo(
+            f"Starting a daemon with the model {model} in {folder}; it loads the model and reads its menu ..."
+        )
         options = ["--state", f"{folder}/state", "--socket", str(socket), "--model", model]
         with log.open("wb") as out:
             process = subprocess.Popen([*_muleteer("serve"), *options], stderr=out)
