@@ -8,8 +8,8 @@ from muleteer.tool import Note, Notes, Result, Services, tool
 @tool(
     effect="read",
     menu=False,
-    craft="The query is one to three words of the request, as they stand there: names, things, dates. Add "
-    "none: 'where is my passport' is 'passport'. Leave the query empty for the newest notes.",
+    craft="The query is the one to three words of the request that matter (names, things, dates), as they "
+    "stand there; add none. Leave the query empty for the newest notes.",
 )
 async def check_notebook(home: Services, query: str = "") -> Result:
     """Search the notes that the user asked to keep. Use it to look up what the user told earlier.

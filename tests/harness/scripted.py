@@ -41,6 +41,7 @@ class ScriptedBrain:
         self.script = deque(script)
         self.asked: list[Conversation] = []
         self.options: list[Sequence[str]] = []
+        self.schemas: list[JsonSchema] = []
         self.warmed: list[Conversation] = []
         self.closed = 0
 
@@ -76,6 +77,7 @@ class ScriptedBrain:
     ) -> Text:
         line = self._next(prompt, Fill)
         assert isinstance(line, Fill)
+        self.schemas.append(schema)
         return Text(json.dumps(line.arguments), "length" if line.finish == "length" else "stop", USE)
 
     async def write(

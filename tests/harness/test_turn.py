@@ -114,6 +114,20 @@ async def test_a_skill_is_followed_step_by_step_in_one_growing_prompt(house: Hou
     assert follower[1].messages[-1].content == "empty: There is no note on keys."
 
 
+async def test_what_may_not_happen_cannot_be_written(house: House) -> None:
+    brain = ScriptedBrain(
+        LOOK,
+        Fill({"tool": "find_note", "instruction": "keys"}),
+        Fill({"query": "keys"}),
+        Fill({"tool": "find_note", "instruction": "keys"}),
+        Fill({"tool": "finish", "instruction": "done"}),
+    )
+    await events_of(Harness(brain, house.catalogue, Budgets()), "where are my keys")
+    offered = [schema["properties"]["tool"]["enum"] for schema in brain.schemas if "tool" in str(schema)]  # type: ignore[index]
+    assert offered == [["find_note", "clock"], ["find_note", "clock", "finish"], ["clock", "finish"]]
+    assert len(house.ran) == 1
+
+
 async def test_each_level_sees_the_least_it_needs(house: House) -> None:
     brain = ScriptedBrain(
         LOOK,
@@ -152,10 +166,9 @@ async def test_several_notes_are_put_into_words(house: House) -> None:
 
 
 async def test_the_exact_same_call_is_refused_and_the_fourth_request_ends_the_level(house: House) -> None:
-    again = [Fill({"tool": "clock", "instruction": "time"}), Fill({"place": "Rome"})]
-    turn = await finished(
-        house, "keys", LOOK, *again, *again, *again, Fill({"tool": "clock", "instruction": "time"})
-    )
+    ask = [Fill({"tool": "clock", "instruction": word}) for word in ("time", "hour", "hour", "again")]
+    rome = Fill({"place": "Rome"})
+    turn = await finished(house, "keys", LOOK, ask[0], rome, ask[1], rome, ask[2], ask[3])
     assert house.ran == [("clock", "Rome")]
     assert turn.answer == "It is noon."
 

@@ -48,8 +48,14 @@ class Dispatcher:
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
         self._asked: Counter[str] = Counter()
         self._made: set[tuple[str, str]] = set()
+        self._requests: set[tuple[str, str]] = set()
         self._repeated: set[str] = set()
         self.bridge = Bridge()
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything was asked for yet."""
+        return bool(self._asked)
 
     def open_tools(self) -> list[str]:
         """The tools L2 may still ask for: shown, below their limit, and not asked for in circles."""
@@ -63,15 +69,21 @@ class Dispatcher:
             self._count("an unknown tool")
             return f"error: unknown tool '{name}'. Available: {', '.join(self._shown())}"
         self._count(tool.name)
+        if (tool.name, instruction) in self._requests:
+            return self._refused(tool)
+        self._requests.add((tool.name, instruction))
         arguments = await self._agent.arguments(tool, instruction)
         if arguments is None:
             return f"error: the arguments of {tool.name} were too long; ask for less at once."
         made = (tool.name, json.dumps(arguments, sort_keys=True))
         if made in self._made:
-            self._repeated.add(tool.name)
-            return "refused: you already made that exact call. Use what you have, or do something different."
+            return self._refused(tool)
         self._made.add(made)
         return control_line(await self._run(tool, arguments))
+
+    def _refused(self, tool: Tool) -> str:
+        self._repeated.add(tool.name)
+        return "refused: you already made that exact call. Use what you have, or do something different."
 
     async def _run(self, tool: Tool, arguments: dict[str, object]) -> Result:
         self._emit(CallStarted(tool.name, arguments))

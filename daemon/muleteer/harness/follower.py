@@ -27,18 +27,18 @@ def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
     shown = [tool for tool in tools if not tool.hidden]
     signatures = "\n".join(f"- {tool.signature}" for tool in shown)
     system = render("follower", steps=steps.strip() or _NO_STEPS, signatures=signatures)
-    spec = ToolSpec("call_tool", "Reach one of your tools.", schema([tool.name for tool in shown]))
+    spec = ToolSpec("call_tool", "Reach one of your tools.", schema([*(tool.name for tool in shown), FINISH]))
     return Conversation(
         (Message("system", system), Message("user", request)), tool=spec, constant=1, begin_call=True
     )
 
 
 def schema(names: Sequence[str]) -> dict[str, object]:
-    """The arguments of `call_tool` when these tools may be asked for."""
+    """The arguments of `call_tool` when only these may be named."""
     return {
         "type": "object",
         "properties": {
-            "tool": {"type": "string", "enum": [*names, FINISH]},
+            "tool": {"type": "string", "enum": list(names)},
             "instruction": {"type": "string", "description": "what you want from it, in plain words"},
         },
         "required": ["tool", "instruction"],
@@ -53,13 +53,14 @@ class Follower:
     async def follow(self, dispatcher: Dispatcher, prompt: Conversation) -> str:
         """Calls until L2 finishes, or no tool may be asked for any more; its closing sentence.
 
-        The prompt only grows: results are appended and nothing is rebuilt. A tool that is used up cannot be
-        written: the decoder's schema no longer has it. Raises `ToolLoopHalt` when a limit trips.
+        The prompt only grows: results are appended and nothing is rebuilt. What may not happen cannot be
+        written: the decoder's schema has no tool that is used up, and no `finish` before the first call,
+        since a plan was made because tools are needed. Raises `ToolLoopHalt` when a limit trips.
         """
         while names := dispatcher.open_tools():
             written = await self._brain.fill(
                 prompt,
-                schema(names),
+                schema([*names, FINISH] if dispatcher.asked else names),
                 limit=self._ledger.allow(self._budgets.follower_output),
                 prompt_limit=self._budgets.follower_prompt,
             )
