@@ -4,6 +4,7 @@ import pytest
 
 from muleteer.config import Budgets
 from muleteer.harness.dispatcher import CONTROL_CHARACTERS, Dispatcher, control_line
+from muleteer.harness.follower import in_order
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.signals import ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
@@ -88,6 +89,28 @@ async def test_what_is_used_up_or_repeated_is_no_longer_open(house: House) -> No
     for _ in range(3):
         await calls.dispatch("find_note", "x")
     assert calls.open_tools() == ["keep", "ping"]
+
+
+async def test_numbered_steps_cannot_be_skipped(house: House) -> None:
+    agent = ToolAgent(
+        ScriptedBrain(Fill({"place": ""}), Fill({"query": "x"})), Ledger(1000, lambda event: None), Budgets()
+    )
+    toolbox = house.catalogue.toolbox
+    calls = Dispatcher(
+        list(toolbox.tools.values()), agent, toolbox.call, [], lambda event: None, in_order=True
+    )
+    assert calls.open_tools() == ["clock"]
+    await calls.dispatch("clock", "time")
+    assert calls.open_tools() == ["clock", "find_note"]
+    await calls.dispatch("find_note", "x")
+    assert calls.open_tools() == ["clock", "find_note", "keep"]
+
+
+def test_a_numbered_list_is_a_sequence_and_a_bulleted_one_a_choice() -> None:
+    assert in_order("1. Ask @clock.\n2. Then @keep.")
+    assert in_order("First look:\n  1) Ask @clock.")
+    assert not in_order("- To read, @clock.\n- To keep, @keep.")
+    assert not in_order("At 7.30 ask @clock.")
 
 
 def test_a_long_result_is_cut_with_a_mark() -> None:

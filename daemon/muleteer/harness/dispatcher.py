@@ -34,7 +34,8 @@ class Bridge:
 
 
 class Dispatcher:
-    """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran."""
+    """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran; with
+    `in_order` no tool may be asked for before those that precede it in `tools`."""
 
     def __init__(
         self,
@@ -43,7 +44,9 @@ class Dispatcher:
         call: Call,
         calls: list[CallUse],
         emit: Emit,
+        in_order: bool = False,
     ) -> None:
+        self._in_order = in_order
         self._tools = {tool.name: tool for tool in tools}
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
         self._asked: Counter[str] = Counter()
@@ -58,8 +61,13 @@ class Dispatcher:
         return bool(self._asked)
 
     def open_tools(self) -> list[str]:
-        """The tools L2 may still ask for: shown, below their limit, and not asked for in circles."""
-        return [n for n in self._shown() if self._asked[n] < CALLS_PER_TOOL and n not in self._repeated]
+        """The tools L2 may ask for now: shown, below their limit, not asked for in circles, and with steps in
+        order none beyond the first that was not asked for yet."""
+        reach = self._shown()
+        if self._in_order:
+            ahead = [name for name in reach if not self._asked[name]]
+            reach = [name for name in reach if name not in ahead[1:]]
+        return [n for n in reach if self._asked[n] < CALLS_PER_TOOL and n not in self._repeated]
 
     async def dispatch(self, name: str, instruction: str) -> str:
         """One request of L2, answered by a control line. Raises `ToolLoopHalt` at the fourth request to a

@@ -7,6 +7,7 @@ is a call too ("finish"), so every step is decoded under one small schema and no
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from muleteer.config import Budgets
@@ -19,6 +20,7 @@ from muleteer.toolbox import Tool
 
 FINISH = "finish"
 
+_NUMBERED = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
 _NO_STEPS = "Use the tools that the request needs, then finish."
 
 
@@ -31,6 +33,12 @@ def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
     return Conversation(
         (Message("system", system), Message("user", request)), tool=spec, constant=1, begin_call=True
     )
+
+
+def in_order(steps: str) -> bool:
+    """Whether the tools are to be taken in the order of the steps: a numbered list is a sequence, a bulleted
+    one a choice."""
+    return bool(_NUMBERED.search(steps))
 
 
 def schema(names: Sequence[str]) -> dict[str, object]:

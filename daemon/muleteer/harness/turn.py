@@ -180,15 +180,17 @@ class _Turn:
         """One plan attempt: tools first, then the answer from what they returned."""
         catalogue = self.harness.catalogue
         tools = catalogue.expand(self.plan.handles)
-        dispatcher = Dispatcher(tools, self.agent, catalogue.toolbox.call, self.calls, self.emit)
+        skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
+        steps = "\n\n".join(skill.steps for skill in skills)
+        dispatcher = Dispatcher(
+            tools, self.agent, catalogue.toolbox.call, self.calls, self.emit, follower.in_order(steps)
+        )
         self.bridge = dispatcher.bridge
         prose = ""
         try:
             if len(tools) == 1:
                 await self._one_tool(dispatcher, tools[0].name, message)
             else:
-                skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
-                steps = "\n\n".join(skill.steps for skill in skills)
                 prompt = follower.opening(tools, steps, message)
                 level = follower.Follower(self.harness.brain, self.ledger, self.harness.budgets)
                 prose = await level.follow(dispatcher, prompt)
