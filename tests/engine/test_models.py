@@ -116,7 +116,7 @@ def without(key: str) -> dict[str, object]:
         (TOY | {"sources": [{"hub": "a/b"}]}, "model toy: sources.0.file is missing"),
         (TOY | {"sources": [{"hub": "a/../b", "file": "x"}]}, "model toy: sources.0.hub: "),
         (
-            TOY | {"sources": [{"packages": "--index-url=x", "version": "1", "member": "*"}]},
+            TOY | {"sources": [{"packages": "--editable=x", "version": "1", "member": "*"}]},
             "model toy: sources.0.packages: ",
         ),
         (
