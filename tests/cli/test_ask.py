@@ -145,6 +145,28 @@ def test_a_terminal_sees_what_is_waited_for(program: Program, daemon: ScriptedDa
     assert shown == "".join(f"\r\x1b[K{step}" for step in steps) + "\r\x1b[K"
 
 
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_standard_stream_leads_nowhere(
+    program: Program, daemon: ScriptedDaemon, closed: int
+) -> None:
+    daemon.replies["/v1/turns"] = answer()
+    with program("ask", "x", stdout=subprocess.PIPE, preexec_fn=lambda: os.close(closed)) as process:
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert out == (b"" if closed == 1 else b"It is noon.\n")
+
+
+def test_a_full_disk_under_the_output_is_one_sentence(program: Program, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/turns"] = answer()
+    with (
+        Path("/dev/full").open("wb") as full,
+        program("ask", "x", stdout=full, stderr=subprocess.PIPE) as process,
+    ):
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert err == b"Error: Cannot read or write: No space left on device.\n"
+
+
 def test_a_daemon_that_hangs_up_in_the_middle(run: Run, daemon: ScriptedDaemon) -> None:
     daemon.replies["/v1/turns"] = events(("text", {"text": "It is"}), end=False)
     done = run("ask", "--json", "x")

@@ -16,6 +16,7 @@ from tests.cli.scripted_daemon import (
     answer,
     chunk,
     event,
+    events,
     obj,
     stream_head,
 )
@@ -25,7 +26,7 @@ Program = Callable[..., "subprocess.Popen[bytes]"]
 
 def test_history_goes_along_and_an_error_keeps_the_chat(run: Run, daemon: ScriptedDaemon) -> None:
     replies = [
-        answer("One."),
+        events(("turn.finished", FINISHED | {"answer": "One.", "calls": []})),
         obj({"error": {"code": "busy", "message": "Too many turns wait."}}, 503),
         answer("Three."),
     ]
@@ -40,6 +41,16 @@ def test_history_goes_along_and_an_error_keeps_the_chat(run: Run, daemon: Script
     assert [each.get("message") for each in daemon.requests] == [None, "first", "second", "third"]
     told = [{"role": "user", "content": "first"}, {"role": "assistant", "content": "One."}]
     assert [each.get("history") for each in daemon.requests] == [None, None, told, told]
+
+
+def test_what_a_tool_returned_is_not_told_again(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/turns"] = answer("It is 3:04 in Rome.")
+    assert run("chat", stdin=b"time in Rome?\nand in Tokyo?\n").code == 0
+    assert daemon.requests[-1]["history"] == [
+        {"role": "user", "content": "time in Rome?"},
+        {"role": "assistant", "content": "(I looked that up with a tool.)"},
+    ]
 
 
 def test_the_history_sent_is_bounded(run: Run, daemon: ScriptedDaemon) -> None:

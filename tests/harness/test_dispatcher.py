@@ -108,7 +108,9 @@ async def test_numbered_steps_cannot_be_skipped(house: House) -> None:
 
 def test_a_numbered_list_is_a_sequence_and_a_bulleted_one_a_choice() -> None:
     assert in_order("1. Ask @clock.\n2. Then @keep.")
-    assert in_order("First look:\n  1) Ask @clock.")
+    assert in_order("First look:\n\n1) Ask @clock.")
+    assert not in_order("- To read:\n  1. Ask @clock.\n- To keep, @keep.")
+    assert not in_order("Use @clock.\n\nIn\n2024. it was so")
     assert not in_order("- To read, @clock.\n- To keep, @keep.")
     assert not in_order("At 7.30 ask @clock.")
 

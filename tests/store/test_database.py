@@ -44,6 +44,12 @@ def remove(path: Path) -> None:
     path.unlink()
 
 
+def replace_by_copy(path: Path) -> None:
+    copy = path.with_name("copy")
+    copy.write_bytes(path.read_bytes())
+    copy.replace(path)
+
+
 async def names(database: Database) -> list[str]:
     return await database.read(lambda c: [row[0] for row in c.execute("SELECT name FROM things")])
 
@@ -258,3 +264,11 @@ async def test_what_is_no_file_is_said_before_and_after_opening(database: Databa
         await keep(database, "three")
     remove(path)
     assert await names(database) == []
+
+
+async def test_a_copy_of_the_file_alone_holds_all_that_was_acknowledged(
+    database: Database, path: Path
+) -> None:
+    await database.write(lambda c: c.execute("INSERT INTO things VALUES ('key')"))
+    replace_by_copy(path)
+    assert await names(database) == ["key"]

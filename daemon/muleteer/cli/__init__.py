@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -53,6 +54,7 @@ class LazyGroup(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> NoReturn:
         """Run a command and end the process (`SystemExit`) with one of `exits`."""
+        _open_streams()
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # an answer may hold what this terminal cannot show
         options["standalone_mode"] = False
@@ -66,6 +68,16 @@ class LazyGroup(click.Group):
         except MuleteerError as error:
             click.echo(f"Error: {safe(str(error))}", err=True)
             sys.exit(exits.code_of(error))
+        except OSError as error:  # what is left are the standard streams: a full disk, a vanished terminal
+            click.echo(f"Error: Cannot read or write: {error.strerror or error}.", err=True)
+            sys.exit(exits.TURN_FAILED)
+
+
+def _open_streams() -> None:
+    """Standard streams that were closed (`2>&-`, a bare service) lead nowhere instead of being None."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open for life)
 
 
 @click.group(

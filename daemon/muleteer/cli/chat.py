@@ -18,6 +18,8 @@ from muleteer.errors import MuleteerError
 if TYPE_CHECKING:
     from muleteer.cli.client import Daemon
 
+# What a tool returned is true once and for one question; in the history the model would say it again.
+LOOKED_UP = "(I looked that up with a tool.)"
 KEPT = 40  # messages; more than any prompt has room for, and the daemon drops whole old ones first
 
 
@@ -78,6 +80,7 @@ def _exchange(daemon: Daemon, message: str, history: list[dict[str, str]], trace
     except MuleteerError as error:
         click.echo(f"Error: {safe(str(error))}", err=True)
     else:
-        history += [{"role": "user", "content": message}, {"role": "assistant", "content": turn.answer}]
+        said = LOOKED_UP if turn.calls else turn.answer
+        history += [{"role": "user", "content": message}, {"role": "assistant", "content": said}]
         if trace:
             print_ledger(turn)

@@ -20,7 +20,7 @@ from muleteer.toolbox import Tool
 
 FINISH = "finish"
 
-_NUMBERED = re.compile(r"^\s*\d+[.)]\s", re.MULTILINE)
+_NUMBERED = re.compile(r"^1[.)]\s", re.MULTILINE)
 _NO_STEPS = "Use the tools that the request needs, then finish."
 
 
@@ -37,7 +37,7 @@ def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
 
 def in_order(steps: str) -> bool:
     """Whether the tools are to be taken in the order of the steps: a numbered list is a sequence, a bulleted
-    one a choice."""
+    one a choice. A list within a list says nothing."""
     return bool(_NUMBERED.search(steps))
 
 

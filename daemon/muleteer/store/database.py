@@ -15,6 +15,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -80,6 +81,7 @@ class Database:
             try:
                 result = work(connection)
                 connection.execute("COMMIT")
+                self._fold(connection)
             except BaseException:
                 if connection.in_transaction:  # SQLite has already rolled back after some errors
                     connection.execute("ROLLBACK")
@@ -90,6 +92,12 @@ class Database:
             self._disconnect()
             raise error if isinstance(error, StoreError) else StoreError(self._explain(error)) from error
         return result
+
+    def _fold(self, connection: sqlite3.Connection) -> None:
+        """Move what was committed from the log into the file itself, so that a copy of the file alone holds
+        all that was acknowledged. Where that fails the log still has it."""
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _connect(self) -> sqlite3.Connection:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
