@@ -22,7 +22,7 @@ STATUS = {
         "restarts": 1,
         "queued": 3,
         "pid": os.getpid(),
-        "resident_tokens": 512,
+        "held": {"resident_tokens": 512},
         "totals": {"prompt": 1000, "reused": 900, "decoded": 100, "generated": 50, "sampled": 40, "ms": 5.0},
         "properties": {
             "name": "small",

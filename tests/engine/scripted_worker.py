@@ -19,6 +19,7 @@ from muleteer.engine import wire, worker
 from muleteer.engine.protocol import (
     Choice,
     Conversation,
+    Held,
     JsonSchema,
     LoadSettings,
     Message,
@@ -53,7 +54,7 @@ class ScriptedDecoder:
             load_ms=1.0,
         )
         self.totals = Use()
-        self.resident_tokens = 0
+        self.held = Held()
         self.closed = False
 
     def count(self, prompt: Conversation | str) -> int:
@@ -92,7 +93,7 @@ class ScriptedDecoder:
 
     def _used(self) -> Use:
         self.totals += Use(prompt=2, decoded=2, ms=1.0)
-        self.resident_tokens += 2
+        self.held = Held(self.held.resident_tokens + 2)
         return Use(prompt=2, decoded=2, ms=1.0)
 
     def _act(self, prompt: Conversation, check: Check) -> Use:

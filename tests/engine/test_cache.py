@@ -32,7 +32,7 @@ def test_idle_sequences_make_room_when_llama_cpp_says_so(cramped: Llama) -> None
         for start in range(4):
             cache.open([start + 1] * 100, 0, (), go_on, meter)
             cache.release()
-    assert cache.resident_tokens == 200
+    assert cache.held.resident_tokens == 200
 
 
 def test_a_request_that_needs_more_than_there_is_fails_and_the_next_one_works(cramped: Llama) -> None:

@@ -45,7 +45,7 @@ async def test_every_call_gets_its_answer_and_the_ledger_adds_up(running: Runnin
         assert parts == ["a", "b", Text("a b", "stop", USED)]
         status = engine.status()
         assert (status.state, status.queued, status.restarts) == ("ready", 0, 0)
-        assert (status.resident_tokens, status.totals.decoded) == (8, 8)
+        assert (status.held.resident_tokens, status.totals.decoded) == (8, 8)
         assert alive(status.pid)
 
 

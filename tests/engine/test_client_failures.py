@@ -57,7 +57,7 @@ async def test_a_death_in_the_middle_of_a_call_is_told_and_the_next_call_works(
         assert not alive(first.pid)
         assert status.reason
         assert status.totals.decoded >= first.totals.decoded
-        assert status.resident_tokens == 0
+        assert status.held.resident_tokens == 0
         assert status.properties
         assert status.properties.extra_buffers
 

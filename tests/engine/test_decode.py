@@ -34,7 +34,7 @@ def test_properties_are_found_by_a_test_that_leaves_nothing_behind(loaded: Decod
 
 
 def test_nothing_is_resident_after_forgetting(decoder: Decoder) -> None:
-    assert decoder.resident_tokens == 0
+    assert decoder.held.resident_tokens == 0
     assert decoder.totals == Use()
 
 
@@ -65,7 +65,7 @@ def test_reuse_changes_no_answer(decoder: Decoder) -> None:
 
 def test_the_next_turn_reuses_what_was_written(decoder: Decoder) -> None:
     _, first = write(decoder, say("Name two fruits."), 12)
-    held = decoder.resident_tokens
+    held = decoder.held.resident_tokens
     _, second = write(decoder, say("Name two fruits.", first.text, "And two more."), 4)
     assert second.use.reused == held == first.use.prompt + first.use.generated - 1
     assert_exact(decoder)
@@ -74,7 +74,7 @@ def test_the_next_turn_reuses_what_was_written(decoder: Decoder) -> None:
 def test_a_call_that_comes_back_is_reused(decoder: Decoder) -> None:
     ask = (Message("system", "Call."), Message("user", "The time in Rome?"))
     filled = decoder.fill(Conversation(ask, CLOCK, begin_call=True), PLACE, 40, go_on)
-    held = decoder.resident_tokens
+    held = decoder.held.resident_tokens
     back = (*ask, Message("assistant", "", ("clock", filled.text)), Message("tool", "12:04"))
     _, answer = write(decoder, Conversation(back, CLOCK), 4)
     assert answer.use.reused == held
@@ -84,7 +84,7 @@ def test_a_call_that_comes_back_is_reused(decoder: Decoder) -> None:
 def test_a_constant_part_is_decoded_once_and_kept(decoder: Decoder) -> None:
     examples = say("hi", "@reply", system=MENU, constant=3)
     use = decoder.warm(examples, go_on)
-    assert use.decoded == use.prompt == decoder.resident_tokens > 40
+    assert use.decoded == use.prompt == decoder.held.resident_tokens > 40
     assert decoder.warm(examples, go_on).decoded == 0
     for n in range(10):  # enough to push every unpinned sequence out
         choice = decoder.choose(
@@ -131,7 +131,7 @@ def test_any_sequence_of_requests_is_counted_exactly(decoder: Decoder) -> None:
                 use = Use()
         assert use.prompt == use.reused + use.decoded
         assert use.decoded <= decoder.evaluated - before or use == Use()
-        assert decoder.resident_tokens <= 512
+        assert decoder.held.resident_tokens <= 512
         assert_exact(decoder)
 
 
@@ -139,7 +139,7 @@ def test_what_does_not_fit_any_more_is_evicted(decoder: Decoder) -> None:
     for n in range(5):
         _, text = write(decoder, say(f"{n} " + "word " * 200), 2)
         assert text.use.decoded > 200
-        assert decoder.resident_tokens <= 512
+        assert decoder.held.resident_tokens <= 512
     assert_exact(decoder)
 
 

@@ -78,7 +78,7 @@ async def test_every_kind_of_call_is_answered_and_the_ledger_is_exact() -> None:
         status = engine.status()
         assert (status.totals.decoded, status.totals.reused) == (total.decoded, total.reused)
         assert status.totals.generated == total.generated
-        assert status.resident_tokens >= warmed.prompt
+        assert status.held.resident_tokens >= warmed.prompt
 
 
 async def test_refusals_cross_the_boundary_and_harm_nothing() -> None:

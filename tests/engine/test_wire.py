@@ -9,6 +9,7 @@ from muleteer.engine import wire
 from muleteer.engine.protocol import (
     Choice,
     Conversation,
+    Held,
     LoadSettings,
     Message,
     Properties,
@@ -58,7 +59,7 @@ from_engine = st.one_of(
     st.builds(wire.Warmed, ids, uses),
     st.builds(wire.Chosen, ids, st.builds(Choice, st.lists(floats).map(tuple), uses)),
     st.builds(wire.Written, ids, st.builds(Text, texts, st.sampled_from(["stop", "length"]), uses)),
-    st.builds(wire.Ledger, st.integers(0, 10**9), uses),
+    st.builds(wire.Ledger, st.builds(Held, st.integers(0, 10**9)), uses),
     st.builds(wire.Failed, st.none() | ids, texts, texts),
 )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from muleteer.engine import wire, worker
-from muleteer.engine.protocol import Choice, LoadSettings, Text, Use
+from muleteer.engine.protocol import Choice, Held, LoadSettings, Text, Use
 from tests.engine import scripted_worker
 from tests.engine.scripted_worker import ScriptedDecoder, prompt
 
@@ -99,10 +99,10 @@ def test_it_says_loading_then_ready_with_what_was_loaded() -> None:
 
 def test_each_request_ends_with_a_ledger_and_its_answer(daemon: Daemon) -> None:
     daemon.say(wire.Count(1, "four"))
-    assert daemon.hear() == wire.Ledger(0, Use())
+    assert daemon.hear() == wire.Ledger(Held(0), Use())
     assert daemon.hear() == wire.Counted(1, 4)
     daemon.say(wire.Warm(2, prompt("")))
-    assert daemon.hear() == wire.Ledger(2, USED)
+    assert daemon.hear() == wire.Ledger(Held(2), USED)
     assert daemon.hear() == wire.Warmed(2, USED)
     daemon.say(wire.Choose(3, prompt(""), ("a", "b"), None))
     assert daemon.hear_final() == wire.Chosen(3, Choice((0.5, 0.5), USED))
@@ -112,7 +112,7 @@ def test_each_request_ends_with_a_ledger_and_its_answer(daemon: Daemon) -> None:
     assert [daemon.hear() for _ in range(3)] == [
         wire.Chunk(5, "a"),
         wire.Chunk(5, "b"),
-        wire.Ledger(8, USED + USED + USED + USED),
+        wire.Ledger(Held(8), USED + USED + USED + USED),
     ]
     assert daemon.hear() == wire.Written(5, Text("a b", "stop", USED))
 
@@ -154,7 +154,7 @@ def test_a_cancel_ends_the_running_request_only(daemon: Daemon) -> None:
 
 def test_a_cancel_that_arrives_with_its_request_stops_it_before_it_begins(daemon: Daemon) -> None:
     daemon.say(wire.Warm(1, prompt("spin")), wire.Cancel(1))
-    assert daemon.hear() == wire.Ledger(0, Use())
+    assert daemon.hear() == wire.Ledger(Held(0), Use())
     assert isinstance(daemon.hear(), wire.Failed)
 
 

@@ -113,7 +113,7 @@ def _engine(engine: Fields) -> str:
 
 
 def _context(engine: Fields, model: Fields) -> str:
-    kept = f"{_text(engine, 'resident_tokens')} of {_text(model, 'context')} tokens resident"
+    kept = f"{_text(_part(engine, 'held'), 'resident_tokens')} of {_text(model, 'context')} tokens resident"
     return f"{kept}, cache {_megabytes(_number(model, 'kv_bytes'))}, {_text(model, 'threads')} threads"
 
 

@@ -15,6 +15,7 @@ from muleteer.engine.budget import Meter
 from muleteer.engine.llama import Llama, Logits, NoRoomError, Row
 from muleteer.engine.pace import Pace
 from muleteer.engine.prefixes import Forest
+from muleteer.engine.protocol import Held
 from muleteer.errors import EngineError
 
 Check = Callable[[], None]
@@ -29,8 +30,9 @@ class Cache:
         self._pace = Pace(llama.batch)
 
     @property
-    def resident_tokens(self) -> int:
-        return self._forest.used
+    def held(self) -> Held:
+        """What is kept, by tier."""
+        return Held(self._forest.used, len(self._forest.sequences()))
 
     def open(
         self, tokens: Sequence[int], constant: int, tail: Sequence[int], check: Check, meter: Meter

@@ -24,6 +24,7 @@ from muleteer.engine.protocol import (
     Choice,
     Conversation,
     EngineStatus,
+    Held,
     JsonSchema,
     LoadSettings,
     Properties,
@@ -91,7 +92,7 @@ class Engine:
         self._patience: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._past = Use()
-        self._ledger = wire.Ledger(0, Use())
+        self._ledger = wire.Ledger(Held(), Use())
         self._typical_s = 1.0
 
     # Life.
@@ -126,7 +127,7 @@ class Engine:
             queued=len(self._waiting),
             pid=supervisor.pid,
             properties=supervisor.properties,
-            resident_tokens=self._ledger.resident_tokens,
+            held=self._ledger.held,
             totals=self._past + self._ledger.totals,
         )
 
@@ -310,7 +311,7 @@ class Engine:
 
     def ended(self, error: EngineError) -> None:
         self._past += self._ledger.totals
-        self._ledger = wire.Ledger(0, Use())
+        self._ledger = wire.Ledger(Held(), Use())
         self._finish(error)
 
     def changed(self) -> None:

@@ -23,6 +23,7 @@ from muleteer.engine.prefixes import Forest
 from muleteer.engine.protocol import (
     Choice,
     Conversation,
+    Held,
     JsonSchema,
     LoadSettings,
     Message,
@@ -107,9 +108,9 @@ class Decoder:
         return self._llama.evaluated
 
     @property
-    def resident_tokens(self) -> int:
-        """Tokens held in the context; shared ones count once."""
-        return self._cache.resident_tokens
+    def held(self) -> Held:
+        """What is kept decoded, and where."""
+        return self._cache.held
 
     @property
     def totals(self) -> Use:

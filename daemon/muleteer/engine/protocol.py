@@ -59,7 +59,8 @@ class Use:
     `decoded` counts prompt tokens that llama.cpp evaluated now, `reused` those it already held.
     `generated` counts tokens after the prompt: scored options (`choose`), forced and sampled tokens
     (`fill`, `write`). `sampled` is the part of `generated` that cost one evaluation each. `ms` is wall time
-    in the engine, without queueing.
+    in the engine, without queueing. `rejected` counts drafted tokens that were evaluated and thrown
+    away; they are in no other count.
     """
 
     prompt: int = 0
@@ -68,6 +69,7 @@ class Use:
     generated: int = 0
     sampled: int = 0
     ms: float = 0.0
+    rejected: int = 0
 
     def __add__(self, other: Use) -> Use:
         return Use(
@@ -77,6 +79,7 @@ class Use:
             self.generated + other.generated,
             self.sampled + other.sampled,
             self.ms + other.ms,
+            self.rejected + other.rejected,
         )
 
 
@@ -107,7 +110,8 @@ class LoadSettings:
     resident at once. `batch`: prompt tokens decoded at most between two looks for a cancel (`pace.py` takes
     fewer where that would be slow). `threads`: 0 means one per physical core. `extra_buffers`: repacked
     weights, faster on most CPUs (never used when the library was built with AMX, whose kernels crash on some
-    virtual machines).
+    virtual machines). `states`: the folder of saved prefixes; empty for none. `parked_memory` and
+    `parked_disk`: bytes that prefixes outside the context may take in memory and in that folder.
     """
 
     context: int = 4096
@@ -115,6 +119,9 @@ class LoadSettings:
     batch: int = 128
     threads: int = 0
     extra_buffers: bool = True
+    states: str = ""
+    parked_memory: int = 128 * 2**20
+    parked_disk: int = 512 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,9 @@ class Properties:
     """What the loaded model is and can do, found at load by a self-test and not assumed.
 
     Sizes in bytes, `context` and `trained_context` in tokens. `build` names the CPU features compiled in.
+    `partial_reuse`: a prefix can be cut anywhere; without it only whole saved prefixes are reused.
+    `end_tokens`: the texts of the tokens that end a reply. `thinks`: the template or the vocabulary has
+    thinking tags.
     """
 
     name: str
@@ -137,17 +147,39 @@ class Properties:
     build: str
     extra_buffers: bool
     load_ms: float
+    end_tokens: tuple[str, ...] = ()
+    thinks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The prefixes that the engine keeps, by tier. `resident_tokens` counts a shared token once; `memory` and
+    `disk` are bytes. `restored` prefixes came back from memory or disk since load instead of being decoded;
+    `ignored` state files were damaged or of another model or build."""
+
+    resident_tokens: int = 0
+    resident_prefixes: int = 0
+    memory: int = 0
+    memory_prefixes: int = 0
+    disk: int = 0
+    disk_prefixes: int = 0
+    restored: int = 0
+    ignored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
-    """The supervisor's view. `state` is one of starting, loading, ready, restarting, failed, stopped."""
+    """The supervisor's view. `state` is one of starting, loading, ready, restarting, failed, stopped, and
+    unloaded: nobody used it for a while, and the next request loads it. `deferred` says why background
+    requests wait; empty when they do not."""
 
-    state: Literal["starting", "loading", "ready", "restarting", "failed", "stopped"]
+    state: Literal["starting", "loading", "ready", "restarting", "failed", "stopped", "unloaded"]
     reason: str = ""
     restarts: int = 0
     queued: int = 0
     pid: int | None = None
     properties: Properties | None = None
-    resident_tokens: int = 0
+    held: Held = field(default_factory=Held)
     totals: Use = field(default_factory=Use)
+    threads: int = 0
+    deferred: str = ""

@@ -23,6 +23,7 @@ from muleteer import errors
 from muleteer.engine.protocol import (
     Choice,
     Conversation,
+    Held,
     JsonSchema,
     LoadSettings,
     Properties,
@@ -160,7 +161,7 @@ class Written:
 class Ledger:
     """What the engine holds and has used since it was loaded, as of the end of a request."""
 
-    resident_tokens: int
+    held: Held
     totals: Use
     kind: Literal["ledger"] = "ledger"
 

@@ -31,7 +31,16 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from muleteer.engine import wire
-from muleteer.engine.protocol import Choice, Conversation, JsonSchema, LoadSettings, Properties, Text, Use
+from muleteer.engine.protocol import (
+    Choice,
+    Conversation,
+    Held,
+    JsonSchema,
+    LoadSettings,
+    Properties,
+    Text,
+    Use,
+)
 from muleteer.errors import CancelledByClientError, EngineError, MuleteerError
 
 log = logging.getLogger("muleteer.engine.worker")
@@ -57,7 +66,7 @@ class Decoding(Protocol):
     @property
     def properties(self) -> Properties: ...
     @property
-    def resident_tokens(self) -> int: ...
+    def held(self) -> Held: ...
     @property
     def totals(self) -> Use: ...
     def count(self, prompt: Conversation | str) -> int: ...
@@ -167,7 +176,7 @@ def _answer(inbox: Inbox, decoder: Decoding, request: wire.Load | wire.Request) 
     except Exception as error:
         log.exception("Request %s failed unexpectedly.", request.id)
         final = wire.as_failed(request.id, _unexpected(error))
-    inbox.send(wire.Ledger(decoder.resident_tokens, decoder.totals))
+    inbox.send(wire.Ledger(decoder.held, decoder.totals))
     inbox.send(final)
     inbox.forget(request.id)
 
