@@ -1,10 +1,11 @@
-"""When the native context is full although the bookkeeping believed otherwise."""
+"""A native context that is full although the bookkeeping believed otherwise; drafts verified and cut."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from muleteer.engine.budget import Ledger
@@ -52,3 +53,28 @@ def test_branches_beyond_the_sequences_are_refused(cramped: Llama) -> None:
         cache.fork_all(sequence)
         with pytest.raises(EngineError, match="no free sequence"):
             cache.fork_all(sequence)
+
+
+def test_a_verified_batch_gives_the_logits_after_each_token(cramped: Llama) -> None:
+    cache, prompt, tokens = Cache(cramped, Forest(4, 256)), [5, 6, 7], [8, 9, 10, 11]
+    with Ledger().request() as meter:
+        sequence, _ = cache.open(prompt, 0, (), go_on, meter)
+        rows = [row.copy() for row in cache.verify(sequence, tokens, go_on, meter)]
+        cache.drop(sequence)
+        sequence, _ = cache.open(prompt, 0, (), go_on, meter)
+        plain = [cache.extend(sequence, [token], go_on, meter).copy() for token in tokens]
+    assert cache.rows == len(tokens)
+    np.testing.assert_allclose(rows, plain, atol=0.05)
+
+
+def test_what_was_cut_is_gone_from_the_context_too(cramped: Llama) -> None:
+    cache = Cache(cramped, Forest(4, 256))
+    with Ledger().request() as meter:
+        sequence, _ = cache.open([5, 6, 7], 0, (), go_on, meter)
+        cache.verify(sequence, [20, 21, 22], go_on, meter)
+        cache.cut(sequence, 4)
+        after = cache.extend(sequence, [9], go_on, meter).copy()
+        assert cache.held.resident_tokens == 5
+        cache.drop_all()
+        _, expected = cache.open([5, 6, 7, 20, 9], 0, (), go_on, meter)
+    np.testing.assert_allclose(after, expected, atol=0.05)

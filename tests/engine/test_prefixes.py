@@ -48,6 +48,17 @@ class AgainstNaive(RuleBasedStateMachine):
         del self.naive[sequence]
         self.pins.discard(sequence)
 
+    @rule(sequence=alive, share=st.floats(0, 1))
+    def cut(self, sequence: int, share: float) -> None:
+        length = int(share * len(self.naive[sequence]))
+        self.forest.cut(sequence, length)
+        del self.naive[sequence][length:]
+
+    @rule(sequence=alive, new=tokens)
+    def extend(self, sequence: int, new: list[int]) -> None:
+        self.forest.extend(sequence, new)
+        self.naive[sequence] += [(token, object()) for token in new]
+
     @rule(sequence=alive)
     def pin(self, sequence: int) -> None:
         self.forest.pin(sequence)
@@ -122,6 +133,14 @@ def test_a_fork_costs_nothing_and_outlives_its_source() -> None:
     forest.drop(source)
     assert forest.used == 2
     assert forest.match([1, 2, 3], 3) == (fork, 2)
+
+
+def test_a_cut_frees_only_what_no_fork_holds() -> None:
+    forest, (source,) = forest_of([1, 2, 3, 4])
+    fork = forest.fork(source, 3)
+    forest.cut(source, 1)
+    assert (forest.length(source), forest.length(fork), forest.used) == (1, 3, 3)
+    assert forest.match([1, 2, 3, 4], 4) == (fork, 3)
 
 
 def test_victims_are_the_least_recently_used_and_pins_come_last() -> None:

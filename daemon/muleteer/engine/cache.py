@@ -34,6 +34,11 @@ class Cache:
         """What is kept, by tier."""
         return Held(self._forest.used, len(self._forest.sequences()))
 
+    @property
+    def rows(self) -> int:
+        """How many tokens `verify` takes at most: llama.cpp gives logits for no more rows of a batch."""
+        return min(self._llama.batch, self._llama.sequences)
+
     def open(
         self, tokens: Sequence[int], constant: int, tail: Sequence[int], check: Check, meter: Meter
     ) -> tuple[int, Logits]:
@@ -119,6 +124,20 @@ class Cache:
             self._pace.took(size, time.perf_counter() - began)
             begin += size
         return self._llama.logits(size - 1)
+
+    def verify(self, sequence: int, tokens: Sequence[int], check: Check, meter: Meter) -> list[Logits]:
+        """Append up to `rows` tokens to a sequence in one batch; the logits after each of them, views that
+        are valid until the next evaluation."""
+        check()
+        at = self._forest.length(sequence)
+        rows = [Row(t, at + j, sequence, True) for j, t in enumerate(tokens)]
+        self._evaluate(rows, {sequence: tokens}, meter)
+        return [self._llama.logits(row) for row in range(len(tokens))]
+
+    def cut(self, sequence: int, length: int) -> None:
+        """Forget the tokens of a sequence after the first `length`. Needs `partial_reuse`."""
+        self._llama.remove(sequence, length)
+        self._forest.cut(sequence, length)
 
     def score(self, parts: Sequence[Part], check: Check, meter: Meter) -> list[Logits]:
         """Extend several sequences, in as few batches as possible; for each the wanted logits, copied."""

@@ -104,11 +104,20 @@ class Forest:
 
     def drop(self, sequence: int) -> None:
         """Forget a sequence; its cells are free once no fork holds them."""
-        for cell in self._residents.pop(sequence).cells:
+        self._let_go(self._residents.pop(sequence).cells)
+        self._free.append(sequence)
+
+    def cut(self, sequence: int, length: int) -> None:
+        """Forget the tokens of a sequence after the first `length`. Needs a model with partial reuse."""
+        resident = self._residents[sequence]
+        self._let_go(resident.cells[length:])
+        del resident.tokens[length:], resident.cells[length:]
+
+    def _let_go(self, cells: Sequence[int]) -> None:
+        for cell in cells:
             self._references[cell] -= 1
             if not self._references[cell]:
                 del self._references[cell]
-        self._free.append(sequence)
 
     def touch(self, sequence: int) -> None:
         """This sequence was used now."""
