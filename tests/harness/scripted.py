@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
 from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
@@ -31,7 +31,7 @@ class Write:
 
 Scripted = Choose | Fill | Write | BaseException
 
-USE = Use(prompt=10, reused=6, decoded=4, generated=3, sampled=2, ms=1.0)
+DECODED, GENERATED = 4, 3  # tokens of every request; the rest of its prompt is reused
 
 
 class ScriptedBrain:
@@ -43,7 +43,22 @@ class ScriptedBrain:
         self.options: list[Sequence[str]] = []
         self.schemas: list[JsonSchema] = []
         self.warmed: list[Conversation] = []
+        self.lanes: list[bool] = []
         self.closed = 0
+
+    def lane(self, background: bool = False) -> ScriptedBrain:
+        """Itself; whether each lane was one of the background is in `lanes`."""
+        self.lanes.append(background)
+        return self
+
+    def use(self, prompt: Conversation) -> Use:
+        """As an exact engine counts."""
+        tokens = self._tokens(prompt)
+        return Use(tokens, tokens - DECODED, DECODED, GENERATED, sampled=2, ms=1.0)
+
+    def _tokens(self, prompt: Conversation) -> int:
+        tool = json.dumps(prompt.tool.parameters) if prompt.tool else ""
+        return sum(len(message.content.split()) for message in prompt.messages) + len(tool.split())
 
     def _next(self, prompt: Conversation, kind: type[Choose] | type[Fill] | type[Write]) -> object:
         self.asked.append(prompt)
@@ -57,12 +72,11 @@ class ScriptedBrain:
     async def count(self, prompt: Conversation | str) -> int:
         if isinstance(prompt, str):
             return len(prompt.split())
-        tool = json.dumps(prompt.tool.parameters) if prompt.tool else ""
-        return sum(len(message.content.split()) for message in prompt.messages) + len(tool.split())
+        return self._tokens(prompt)
 
     async def warm(self, prompt: Conversation) -> Use:
         self.warmed.append(prompt)
-        return USE
+        return self.use(prompt)
 
     async def choose(
         self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
@@ -70,7 +84,7 @@ class ScriptedBrain:
         self.options.append(options)
         line = self._next(prompt, Choose)
         assert isinstance(line, Choose)
-        return Choice(tuple(line.shares.get(option.removeprefix("@"), 0.0) for option in options), USE)
+        return Choice(tuple(line.shares.get(option.removeprefix("@"), 0.0) for option in options), self.use(prompt))
 
     async def fill(
         self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
@@ -78,7 +92,7 @@ class ScriptedBrain:
         line = self._next(prompt, Fill)
         assert isinstance(line, Fill)
         self.schemas.append(schema)
-        return Text(json.dumps(line.arguments), "length" if line.finish == "length" else "stop", USE)
+        return Text(json.dumps(line.arguments), "length" if line.finish == "length" else "stop", self.use(prompt))
 
     async def write(
         self,
@@ -87,13 +101,13 @@ class ScriptedBrain:
         limit: int,
         stop: Sequence[str] = (),
         prompt_limit: int | None = None,
-    ) -> AsyncIterator[str | Text]:
+    ) -> AsyncGenerator[str | Text, None]:
         line = self._next(prompt, Write)
         assert isinstance(line, Write)
         try:
             for chunk in line.chunks:
                 yield chunk
-            yield Text("".join(line.chunks), "stop", USE)
+            yield Text("".join(line.chunks), "stop", self.use(prompt))
         finally:
             self.closed += 1
 

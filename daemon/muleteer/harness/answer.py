@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, Text
-from muleteer.harness.brains import Brain
+from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.scrub import Scrubber, plain
@@ -58,7 +58,7 @@ def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS) -> str:
 class Writer:
     """The two prompts that write free text: a reply without tools, and an answer from facts."""
 
-    def __init__(self, brain: Brain, ledger: Ledger, budgets: Budgets, handles: Sequence[str]) -> None:
+    def __init__(self, brain: Lane, ledger: Ledger, budgets: Budgets, handles: Sequence[str]) -> None:
         self._brain, self._ledger, self._budgets, self._handles = brain, ledger, budgets, handles
 
     async def reply(self, message: str, history: Sequence[Message]) -> AsyncIterator[str]:

@@ -6,14 +6,14 @@ ones. The harness never learns how a prompt is rendered or cached; it only reads
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
 
 
-class Brain(Protocol):
-    """A constrained brain. Every method raises `TooLongError` when the prompt exceeds `prompt_limit` tokens
+class Lane(Protocol):
+    """What one turn asks, in its order. Every method raises `TooLongError` when the prompt exceeds `prompt_limit` tokens
     (before anything is decoded) and `EngineError` when the engine fails; cancelling the awaiting task frees
     the engine."""
 
@@ -44,6 +44,14 @@ class Brain(Protocol):
         limit: int,
         stop: Sequence[str] = (),
         prompt_limit: int | None = None,
-    ) -> AsyncIterator[str | Text]:
+    ) -> AsyncGenerator[str | Text, None]:
         """Free text as it is decoded: chunks of `str`, and one `Text` (whole text, counts) at the end."""
+        ...
+
+
+class Brain(Lane, Protocol):
+    """A constrained brain. Asked directly, each request is a turn of its own."""
+
+    def lane(self, background: bool = False) -> Lane:
+        """A lane for one turn: the turn that began first is served first, and background last."""
         ...

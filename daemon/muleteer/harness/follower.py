@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
-from muleteer.harness.brains import Brain
+from muleteer.harness.brains import Lane
 from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
@@ -55,7 +55,7 @@ def schema(names: Sequence[str]) -> dict[str, object]:
 
 
 class Follower:
-    def __init__(self, brain: Brain, ledger: Ledger, budgets: Budgets) -> None:
+    def __init__(self, brain: Lane, ledger: Ledger, budgets: Budgets) -> None:
         self._brain, self._ledger, self._budgets = brain, ledger, budgets
 
     async def follow(self, dispatcher: Dispatcher, prompt: Conversation) -> str:

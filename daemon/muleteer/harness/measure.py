@@ -9,12 +9,12 @@ from __future__ import annotations
 from muleteer.config import Budgets
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
-from muleteer.harness.brains import Brain
+from muleteer.harness.brains import Lane
 from muleteer.harness.planner import Planner
 from muleteer.skills import Catalogue, MenuLine
 
 
-async def disable_what_cannot_fit(brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
+async def disable_what_cannot_fit(brain: Lane, catalogue: Catalogue, budgets: Budgets) -> None:
     """Disable each tool whose schema, and each skill whose steps, leave no room for a longest message."""
     room = budgets.agent_prompt - budgets.message
     for tool in list(catalogue.toolbox.tools.values()):
@@ -27,18 +27,19 @@ async def disable_what_cannot_fit(brain: Brain, catalogue: Catalogue, budgets: B
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))
 
 
-async def disable_until_menu_fits(brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
-    """Disable the longest menu lines, one by one, until menu and longest message fit. Raises `ConfigError`
-    when not even one line does."""
+async def disable_until_menu_fits(brain: Lane, catalogue: Catalogue, budgets: Budgets) -> int:
+    """Disable the longest menu lines, one by one, until menu and longest message fit; the tokens of the prompt
+    that is left. Raises `ConfigError` when not even one line fits."""
     room = budgets.planner_prompt - budgets.message
     while True:
         menu = catalogue.menu()
         tokens = await brain.count(Planner(menu, budgets.planner_prompt).prompt(""))
         if tokens <= room:
-            return
+            return tokens
         if len(menu) <= 1:
+            last = f" (@{menu[0].handle} alone)" if menu else ""
             raise ConfigError(
-                f"The planner's shortest menu needs {tokens} tokens, but"
+                f"The planner's shortest menu{last} needs {tokens} tokens, but"
                 f" budgets.planner_prompt - budgets.message leaves {room}; raise budgets.planner_prompt."
             )
         longest = max(menu, key=_length).handle

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from muleteer.engine.protocol import Conversation, Message
-from muleteer.harness.brains import Brain
+from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.signals import Plan, PlanSignal
@@ -67,7 +67,7 @@ class Planner:
 
     async def plan(
         self,
-        brain: Brain,
+        brain: Lane,
         ledger: Ledger,
         message: str,
         failed: Sequence[Plan] = (),

@@ -10,7 +10,7 @@ import json
 
 from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
-from muleteer.harness.brains import Brain
+from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.toolbox import Tool
@@ -35,7 +35,7 @@ def retry(instruction: str, control: str) -> str:
 
 
 class ToolAgent:
-    def __init__(self, brain: Brain, ledger: Ledger, budgets: Budgets) -> None:
+    def __init__(self, brain: Lane, ledger: Ledger, budgets: Budgets) -> None:
         self._brain, self._ledger, self._budgets = brain, ledger, budgets
 
     async def arguments(self, tool: Tool, instruction: str) -> dict[str, object] | None:

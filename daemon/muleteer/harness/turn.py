@@ -17,10 +17,10 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 
 from muleteer.config import Budgets
-from muleteer.engine.protocol import Message
+from muleteer.engine.protocol import Conversation, Message
 from muleteer.errors import MuleteerError, OverBudgetError, RequestError, TooLongError
-from muleteer.harness import answer, follower, measure, tool_agent
-from muleteer.harness.brains import Brain
+from muleteer.harness import answer, constants, follower, measure, tool_agent
+from muleteer.harness.brains import Brain, Lane
 from muleteer.harness.dispatcher import Bridge, Dispatcher
 from muleteer.harness.events import (
     CallUse,
@@ -32,6 +32,7 @@ from muleteer.harness.events import (
     TurnFinished,
     TurnStarted,
 )
+from muleteer.harness.exact import ExactLane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.planner import Planner
 from muleteer.harness.scrub import Scrubber
@@ -63,20 +64,34 @@ class Harness:
 
     async def prepare(self) -> None:
         """Measure every static prompt and decode the planner's. Raises `ConfigError` when that cannot fit."""
-        await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
-        await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
-        self._arrange()
+        await self.measure()
         await self.warm()
+
+    async def measure(self) -> int:
+        """Disable by name what cannot fit; the tokens of the planner's prompt. Raises `ConfigError` when that
+        cannot."""
+        await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
+        tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
+        self._arrange()
+        return tokens
 
     async def warm(self) -> None:
         """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""
         await self.brain.warm(self.planner.prompt(""))
 
-    async def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
+    def prompts(self) -> dict[str, Conversation]:
+        """Every static prompt by the level that it is for, as `LevelUse` names levels, but a follower's by its
+        skill (`follower:look-up`); in the menu's order."""
+        return constants.prompts(self.catalogue, self.planner)
+
+    async def run(
+        self, message: str, history: Sequence[Message] = (), background: bool = False
+    ) -> AsyncGenerator[Event, None]:
         """The turn's events as they happen, `TurnStarted` first, `TurnFinished` or `TurnFailed` last.
-        Closing the generator stops the turn and frees the engine."""
+        Closing the generator stops the turn and frees the engine. A background turn waits for all others."""
         events: asyncio.Queue[Event] = asyncio.Queue()
-        turn = asyncio.create_task(_Turn(self, events.put_nowait).run(message, history))
+        lane = self.brain.lane(background)
+        turn = asyncio.create_task(_Turn(self, lane, events.put_nowait).run(message, history))
         try:
             while True:
                 event = await events.get()
@@ -91,13 +106,14 @@ class Harness:
 class _Turn:
     """The state of one turn: what was spent, called, said."""
 
-    def __init__(self, harness: Harness, emit: Emit) -> None:
+    def __init__(self, harness: Harness, lane: Lane, emit: Emit) -> None:
         self.id = secrets.token_hex(8)
+        self.lane = ExactLane(lane, self.id)
         self.began = time.monotonic()
         self.harness, self.emit = harness, emit
         self.ledger = Ledger(harness.budgets.turn, emit)
-        self.agent = ToolAgent(harness.brain, self.ledger, harness.budgets)
-        self.writer = answer.Writer(harness.brain, self.ledger, harness.budgets, harness.planner.handles)
+        self.agent = ToolAgent(self.lane, self.ledger, harness.budgets)
+        self.writer = answer.Writer(self.lane, self.ledger, harness.budgets, harness.planner.handles)
         self.calls: list[CallUse] = []
         self.bridge = Bridge()
         self.plan = Plan((), 0.0)
@@ -135,7 +151,7 @@ class _Turn:
         if not message.strip():
             raise RequestError("The message is empty; say what you want.")
         limit = self.harness.budgets.message
-        if (tokens := await self.harness.brain.count(message)) > limit:
+        if (tokens := await self.lane.count(message)) > limit:
             raise TooLongError(f"The message has {tokens} tokens, but only {limit} fit; shorten it.")
 
     async def _within_budget(self, message: str, history: Sequence[Message]) -> None:
@@ -166,9 +182,7 @@ class _Turn:
         """L1. Sets the plan; false when the message only wants a reply."""
         shortlist = self.harness.shortlist.pick(message)
         try:
-            confidence = await self.harness.planner.plan(
-                self.harness.brain, self.ledger, message, failed, shortlist
-            )
+            confidence = await self.harness.planner.plan(self.lane, self.ledger, message, failed, shortlist)
         except PlanSignal as signal:
             self.plan = signal.plan
         else:
@@ -192,7 +206,7 @@ class _Turn:
                 await self._one_tool(dispatcher, tools[0].name, message)
             else:
                 prompt = follower.opening(tools, steps, message)
-                level = follower.Follower(self.harness.brain, self.ledger, self.harness.budgets)
+                level = follower.Follower(self.lane, self.ledger, self.harness.budgets)
                 prose = await level.follow(dispatcher, prompt)
         except ToolLoopHalt as stop:
             log.info("tool loop halted: %s", stop, extra={"turn": self.id})
