@@ -13,9 +13,9 @@ from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
 
 
 class Lane(Protocol):
-    """What one turn asks, in its order. Every method raises `TooLongError` when the prompt exceeds `prompt_limit` tokens
-    (before anything is decoded) and `EngineError` when the engine fails; cancelling the awaiting task frees
-    the engine."""
+    """What one turn asks of a model, one request after the other. Every method raises `TooLongError` when the
+    prompt exceeds `prompt_limit` tokens (before anything is decoded) and `EngineError` when the engine fails;
+    cancelling the awaiting task frees the engine."""
 
     async def count(self, prompt: Conversation | str) -> int:
         """Tokens of a rendered conversation, or of plain text, by the model's own tokenizer."""

@@ -1,4 +1,4 @@
-"""The exact ledger of what a turn asks: tokens sent are tokens decoded plus tokens reused, request by request.
+"""The exact ledger: the tokens that a turn sends are those that were decoded or reused, request by request.
 
 A lane like any other, through which every request of a turn passes. Knows counts; not what a prompt means.
 """

@@ -28,8 +28,8 @@ async def disable_what_cannot_fit(brain: Lane, catalogue: Catalogue, budgets: Bu
 
 
 async def disable_until_menu_fits(brain: Lane, catalogue: Catalogue, budgets: Budgets) -> int:
-    """Disable the longest menu lines, one by one, until menu and longest message fit; the tokens of the prompt
-    that is left. Raises `ConfigError` when not even one line fits."""
+    """Disable the longest menu lines, one by one, until menu and longest message fit; the tokens of that
+    prompt. Raises `ConfigError` when not even one line fits."""
     room = budgets.planner_prompt - budgets.message
     while True:
         menu = catalogue.menu()

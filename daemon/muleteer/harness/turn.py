@@ -80,8 +80,7 @@ class Harness:
         await self.brain.warm(self.planner.prompt(""))
 
     def prompts(self) -> dict[str, Conversation]:
-        """Every static prompt by the level that it is for, as `LevelUse` names levels, but a follower's by its
-        skill (`follower:look-up`); in the menu's order."""
+        """Every static prompt by the name of its level, in the menu's order; see `constants`."""
         return constants.prompts(self.catalogue, self.planner)
 
     async def run(
