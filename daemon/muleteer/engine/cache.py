@@ -1,7 +1,8 @@
 """The native cache and its bookkeeping, in step: open a prompt on the longest resident prefix, extend, score.
 
 Every token that llama.cpp evaluates goes through here, is written down in the forest only after it was
-evaluated, and is counted by the request's meter. Knows tokens and sequences, not text.
+evaluated, and is counted by the request's meter. A sequence that must go is parked where it can be brought
+back from. Knows tokens and sequences, not text.
 """
 
 from __future__ import annotations
@@ -14,25 +15,35 @@ import numpy as np
 from muleteer.engine.budget import Meter
 from muleteer.engine.llama import Llama, Logits, NoRoomError, Row
 from muleteer.engine.pace import Pace
+from muleteer.engine.parking import Parked
 from muleteer.engine.prefixes import Forest
 from muleteer.engine.protocol import Held
+from muleteer.engine.tiers import Tiers
 from muleteer.errors import EngineError
 
 Check = Callable[[], None]
+# A prefix is brought back when that saves decoding so many tokens, and a sixteenth of what must be copied:
+# a token's state is read from a slow card (40 MB/s) about 40 times as fast as a Raspberry Pi 5 decodes it.
+LEAST_GAIN, LEAST_SHARE = 16, 16
+
+# A sequence that is not constant is parked when so many tokens, and an eighth of it, would be decoded again:
+# a conversation, not a menu with one more message.
+LEAST_LOSS, LEAST_LOST_SHARE = 64, 8
+
 Part = tuple[int, Sequence[int], Sequence[int]]  # sequence, tokens to append, tokens whose logits are wanted
 
 
 class Cache:
     """Sequences in the native context."""
 
-    def __init__(self, llama: Llama, forest: Forest) -> None:
-        self._llama, self._forest = llama, forest
+    def __init__(self, llama: Llama, forest: Forest, tiers: Tiers | None = None) -> None:
+        self._llama, self._forest, self._tiers = llama, forest, tiers or Tiers()
         self._pace = Pace(llama.batch)
 
     @property
     def held(self) -> Held:
         """What is kept, by tier."""
-        return Held(self._forest.used, len(self._forest.sequences()))
+        return self._tiers.held(Held(self._forest.used, len(self._forest.sequences())))
 
     @property
     def rows(self) -> int:
@@ -46,7 +57,7 @@ class Cache:
 
         The first `constant` tokens get a pinned sequence of their own unless they have one. At least one
         token is decoded, since only decoding gives logits. Raises what `check` raises, between chunks."""
-        source, shared = self._forest.match(tokens, len(tokens) if tail else len(tokens) - 1)
+        source, shared = self._match(tokens, len(tokens) if tail else len(tokens) - 1)
         meter.opens(len(tokens), shared)
         constant = min(constant, len(tokens) - 1)
         if constant:
@@ -59,15 +70,71 @@ class Cache:
         return work, self.extend(work, [*tokens[shared:], *tail], check, meter)
 
     def keep(self, tokens: Sequence[int], check: Check, meter: Meter) -> None:
-        """Decode a constant prefix, as far as it is not resident, and pin it."""
+        """Make sure that a constant prefix need not be decoded again: it is resident or parked afterwards.
+
+        What is parked stays there unless there is room to spare: this is for later, not for now."""
         source, shared = self._forest.match(tokens, len(tokens))
+        if shared < len(tokens):
+            parked, there = self._parked(tokens, len(tokens))
+            if parked and there == len(tokens):
+                if self._forest.has_free_sequence and self._forest.room >= 2 * len(parked.tokens):
+                    self._bring_back(parked, there, displace=False)
+                meter.opens(there, there)
+                return
+            source, shared = self._match(tokens, len(tokens))
         meter.opens(len(tokens), shared)
-        self._pinned(tokens, source, shared, check, meter)
+        self._pinned(tokens, source, shared, check, meter, displace=False)
+
+    def _match(self, tokens: Sequence[int], limit: int) -> tuple[int | None, int]:
+        """The sequence that shares the longest prefix with `tokens`, brought back if it is parked; and how
+        many tokens of it can be reused (at most `limit`)."""
+        while True:
+            source, shared = self._forest.match(tokens, limit)
+            parked, there = self._parked(tokens, limit)
+            if parked is None or there - shared < max(LEAST_GAIN, len(parked.tokens) / LEAST_SHARE):
+                return source, shared
+            if (back := self._bring_back(parked, there)) is not None:
+                return back, there
+
+    def _parked(self, tokens: Sequence[int], limit: int) -> tuple[Parked | None, int]:
+        """The parked prefix that shares most with `tokens`, if it fits into this context."""
+        parked, there = self._tiers.match(tokens, limit, self._llama.partial_reuse)
+        return (parked, there) if parked and len(parked.tokens) <= self._forest.capacity else (None, 0)
+
+    def _bring_back(self, parked: Parked, length: int, displace: bool = True) -> int | None:
+        """A sequence, held for this request, with the first `length` tokens of a parked prefix; None if its
+        state is no good, and then it is forgotten."""
+        state = self._tiers.state(parked)
+        if state is None:
+            return None
+        sequence = self.fork(None, 0)
+        while self._forest.room < len(parked.tokens):
+            self._evict("cell", spare=sequence)
+        if not self._llama.restore(sequence, state):
+            self._tiers.forget(parked)
+            self._forest.drop(sequence)
+            return None
+        self._forest.extend(sequence, parked.tokens)
+        self._tiers.restored()
+        if length < len(parked.tokens):
+            self.cut(sequence, length)
+        elif parked.constant:
+            self._forest.pin(sequence, displace)
+        else:
+            self._tiers.forget(parked)  # it will have grown when it leaves again
+        return sequence
 
     def _pinned(
-        self, tokens: Sequence[int], source: int | None, shared: int, check: Check, meter: Meter
+        self,
+        tokens: Sequence[int],
+        source: int | None,
+        shared: int,
+        check: Check,
+        meter: Meter,
+        displace: bool = True,
     ) -> tuple[int | None, int]:
-        """Pin `tokens`; where a prompt that began with them and shared `shared` of `source` continues."""
+        """Pin `tokens` and save them; where a prompt that began with them and shared `shared` of `source`
+        continues."""
         pin = self._forest.pinned_as(tokens)
         if pin is not None:
             self._forest.touch(pin)
@@ -78,7 +145,9 @@ class Cache:
         if shared < len(tokens):
             self.extend(pin, tokens[shared:], check, meter)
             source, shared = pin, len(tokens)
-        self._forest.pin(pin)
+        self._forest.pin(pin, displace)
+        if self._tiers.saves(tokens):
+            self._tiers.save(tokens, self._llama.state(pin))
         return source, shared
 
     def fork(self, source: int | None, length: int) -> int:
@@ -105,6 +174,15 @@ class Cache:
         """Forget every sequence."""
         for sequence in self._forest.sequences():
             self.drop(sequence)
+
+    def clear(self) -> None:
+        """Forget every sequence and what is parked in memory."""
+        self.drop_all()
+        self._tiers.clear()
+
+    def close(self) -> None:
+        """Let state files under way be written."""
+        self._tiers.close()
 
     def release(self) -> None:
         """The request is over; its sequences stay until their room is needed."""
@@ -188,4 +266,14 @@ class Cache:
                 f"The engine has no free {lacking} left for this request; raise engine.context or "
                 "engine.sequences, or ask for less at once."
             )
+        self._park(victim)
         self.drop(victim)
+
+    def _park(self, sequence: int) -> None:
+        """Keep what is worth it of a sequence that must go."""
+        tokens, constant = self._forest.tokens(sequence), self._forest.is_constant(sequence)
+        _, parked = self._tiers.match(tokens, len(tokens), self._llama.partial_reuse)
+        lost = len(tokens) - max(parked, self._forest.others_hold(sequence))
+        worth = lost >= max(LEAST_LOSS, len(tokens) / LEAST_LOST_SHARE)
+        if not self._tiers.remembers(tokens) if constant else worth:
+            self._tiers.park(tokens, self._llama.state(sequence), constant)

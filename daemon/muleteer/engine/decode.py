@@ -7,6 +7,7 @@ nothing of processes or queues: `check` is how a caller stops a request, by rais
 from __future__ import annotations
 
 import json
+import logging
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -33,8 +34,12 @@ from muleteer.engine.protocol import (
     Use,
 )
 from muleteer.engine.scores import Scorer
+from muleteer.engine.states import StateFiles, identify
 from muleteer.engine.stream import THINK, THOUGHT, Visible, cycle
+from muleteer.engine.tiers import Tiers
 from muleteer.errors import EngineError, ModelError, MuleteerError, RequestError
+
+_log = logging.getLogger(__name__)
 
 TEST_SCHEMA: JsonSchema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 TEST_TOOL = ToolSpec("self_test", "Says whether it works.", TEST_SCHEMA)
@@ -46,11 +51,12 @@ TEST_LIMIT = 16  # tokens: `{"ok": false}` takes six to nine
 class Decoder:
     """One loaded model. Not thread-safe: one request at a time."""
 
-    def __init__(self, native: Llama) -> None:
+    def __init__(self, native: Llama, tiers: Tiers | None = None) -> None:
         self._llama = native
         self._chat = Chat(native)
         self._grammars = Grammars(native.grammar_tokenizer(self._ends()), native.vocabulary)
-        self._cache = Cache(native, Forest(native.sequences, native.context, native.partial_reuse))
+        forest = Forest(native.sequences, native.context, native.partial_reuse)
+        self._cache = Cache(native, forest, tiers)
         self._ledger = Ledger()
         for tag in (THINK, THOUGHT):
             tokens = native.tokenize(tag, special=True)
@@ -64,7 +70,7 @@ class Decoder:
         began = time.perf_counter()
         native = Llama(path, settings)
         try:
-            decoder = cls(native)
+            decoder = cls(native, _tiers(path, settings))
             decoder._self_test()
         except MuleteerError as error:
             native.close()
@@ -88,11 +94,12 @@ class Decoder:
 
     def close(self) -> None:
         """Free the model; safe to call twice."""
+        self._cache.close()
         self._llama.close()
 
     def forget(self) -> None:
-        """Drop every sequence and start the ledger anew."""
-        self._cache.drop_all()
+        """Drop every sequence but those on disk, and start the ledger anew."""
+        self._cache.clear()
         self._ledger = Ledger()
         self._llama.evaluated = 0
 
@@ -291,6 +298,19 @@ class Decoder:
         if filled.finish != "stop" or not isinstance(json.loads(filled.text)["ok"], bool):
             raise EngineError(f"a constrained test reply came out as {filled.text!r}")
         self.forget()
+
+
+def _tiers(path: Path, settings: LoadSettings) -> Tiers:
+    """Where this model's prefixes are parked. A folder that cannot be used is said in the log, no more: the
+    engine then decodes at every start."""
+    if not settings.states:
+        return Tiers(settings.parked_memory)
+    try:
+        files = StateFiles(Path(settings.states), identify(path, llama.build()), settings.parked_disk)
+    except OSError as error:
+        _log.warning("Prefixes cannot be saved in %s: %s.", settings.states, error.strerror)
+        files = None
+    return Tiers(settings.parked_memory, files)
 
 
 def _likeliest(logits: Logits) -> int:

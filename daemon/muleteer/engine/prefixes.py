@@ -21,6 +21,7 @@ class Resident:
     cells: list[int] = field(default_factory=list)
     pinned: bool = False
     held: bool = False
+    constant: bool = False  # was pinned, and has not changed since
 
 
 class Forest:
@@ -38,6 +39,11 @@ class Forest:
         self._identities = itertools.count()
         self._capacity, self._partial = capacity, partial
         self._max_pins, self._max_pinned_cells = sequences // 2, capacity // 2
+
+    @property
+    def capacity(self) -> int:
+        """Cells in all."""
+        return self._capacity
 
     @property
     def used(self) -> int:
@@ -96,6 +102,7 @@ class Forest:
     def extend(self, sequence: int, tokens: Sequence[int]) -> None:
         """Tokens were decoded at the end of a sequence."""
         resident = self._residents[sequence]
+        resident.constant = False
         cells = list(itertools.islice(self._identities, len(tokens)))
         resident.tokens += tokens
         resident.cells += cells
@@ -110,6 +117,7 @@ class Forest:
     def cut(self, sequence: int, length: int) -> None:
         """Forget the tokens of a sequence after the first `length`. Needs a model with partial reuse."""
         resident = self._residents[sequence]
+        resident.constant = False
         self._let_go(resident.cells[length:])
         del resident.tokens[length:], resident.cells[length:]
 
@@ -132,12 +140,29 @@ class Forest:
         for resident in self._residents.values():
             resident.held = False
 
-    def pin(self, sequence: int) -> None:
-        """Keep a sequence until the pins outgrow their share."""
-        self._residents[sequence].pinned = True
-        pins = [s for s, r in self._residents.items() if r.pinned and s != sequence]
+    def pin(self, sequence: int, displace: bool = True) -> None:
+        """Keep a sequence until the pins outgrow their share. Without `displace` it is the one that is not
+        kept then."""
+        resident = self._residents[sequence]
+        resident.pinned = resident.constant = True
+        pins = [s for s, r in self._residents.items() if r.pinned and s != sequence] if displace else []
         while self._pins_outgrow():
             self._residents[pins.pop(0) if pins else sequence].pinned = False
+
+    def is_constant(self, sequence: int) -> bool:
+        """Whether a sequence was pinned with just the tokens it has."""
+        return self._residents[sequence].constant
+
+    def tokens(self, sequence: int) -> list[int]:
+        """A copy of a sequence's tokens."""
+        return list(self._residents[sequence].tokens)
+
+    def others_hold(self, sequence: int) -> int:
+        """How many leading tokens of a sequence would still be resident without it."""
+        tokens = self._residents[sequence].tokens
+        others = (r.tokens for s, r in self._residents.items() if s != sequence)
+        shared = ((common_prefix(other, tokens), len(other)) for other in others)
+        return max((n for n, whole in shared if self._partial or n == whole), default=0)
 
     def _pins_outgrow(self) -> bool:
         pinned = [resident for resident in self._residents.values() if resident.pinned]

@@ -1,0 +1,210 @@
+"""State files: prefixes of the context on disk, so that a start restores instead of decoding.
+
+A file is named after the model, the build and the tokens it is for, and says so inside; it is written to a
+temporary name by a thread of its own and renamed. llama.cpp never reads one: what is read here is returned
+only after its checksum matched. Damaged and foreign files are ignored and replaced. A file that a power cut
+emptied is a damaged one, so nothing waits for the disk.
+
+    magic  checksum (of all that follows)  identity (of model and build)  count of tokens  tokens  state
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import struct
+from array import array
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from muleteer.engine.parking import Parked, Tier
+from muleteer.files import open_regular, read_whole
+
+MAGIC = b"muleteer prefix\x01"
+HEAD = struct.Struct(f"<{len(MAGIC)}s32s32sI")
+SUFFIX = ".state"
+UNFINISHED = ".new"
+MOST_TOKENS = 131_072  # the largest context that can be set
+PENDING = 4  # states waiting for the disk, each up to tens of megabytes: a slow card holds the model up
+CLOSE_SECONDS = (
+    3.0  # for the writes that are under way; an unfinished file is only swept up at the next start
+)
+
+# A file of gigabytes is not read twice for its name: these pieces, its size and its time tell models apart.
+PIECES, PIECE_BYTES = 1024, 4096
+
+_log = logging.getLogger(__name__)
+
+
+def identify(model: Path, build: str) -> bytes:
+    """32 bytes for one model file under one build of llama.cpp: states fit no other."""
+    digest = hashlib.blake2b(build.encode(), digest_size=32)
+    with model.open("rb") as file:
+        status = os.fstat(file.fileno())
+        digest.update(struct.pack("<qq", status.st_size, status.st_mtime_ns))
+        for i in range(PIECES):
+            file.seek(i * status.st_size // PIECES)
+            digest.update(file.read(PIECE_BYTES))
+    return digest.digest()
+
+
+class StateFiles:
+    """The folder of one daemon. `ignored` counts files that were damaged or are no state files."""
+
+    def __init__(self, folder: Path, identity: bytes, limit: int) -> None:
+        self._folder, self._identity = folder, identity
+        self.tier = Tier(limit)
+        self.ignored = 0
+        self._writes: dict[str, Future[bool]] = {}
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="states")
+        self._complained = False
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._index()
+
+    def holds(self, tokens: Sequence[int]) -> bool:
+        """Whether exactly these tokens are here, or will be soon."""
+        return key(self._identity, tokens) in self.tier
+
+    def save(self, tokens: Sequence[int], state: bytes) -> None:
+        """Write soon, unless it is there. A disk that is full or gone is said once in the log."""
+        self._settle()
+        name = key(self._identity, tokens)
+        size = HEAD.size + 4 * len(tokens) + len(state)
+        if name in self.tier or not self.tier.fits(size):
+            return
+        for gone in self.tier.put(Parked(name, tuple(tokens), size, constant=True)):
+            self._remove(gone.key)
+        if len(self._writes) >= PENDING:
+            self._settle(wait=True)
+        self._writes[name] = self._writer.submit(self._write, name, _packed(tokens), state)
+
+    def load(self, parked: Parked) -> bytes | None:
+        """The state of an indexed prefix; None, and the file is forgotten, when it cannot be trusted."""
+        self._settle(wait=parked.key in self._writes)
+        if parked.key not in self.tier:
+            return None
+        state = self._read(parked)
+        if state is None:
+            self.ignored += 1
+            _log.warning("A saved prefix was damaged; it is ignored and will be written again.")
+            self.forget(parked)
+            return None
+        self.tier.touch(parked.key)
+        with contextlib.suppress(OSError):  # the order of use is a convenience
+            os.utime(self._path(parked.key))
+        return state
+
+    def forget(self, parked: Parked) -> None:
+        """This state is of no use; it will be written again."""
+        self.tier.drop(parked.key)
+        self._remove(parked.key)
+
+    def close(self) -> None:
+        """Let the writes under way finish."""
+        wait(self._writes.values(), CLOSE_SECONDS)
+        self._writer.shutdown(wait=False, cancel_futures=True)
+
+    def _settle(self, wait: bool = False) -> None:
+        """Look at the writes that are done, or wait for all; what could not be written is not there."""
+        for name, write in list(self._writes.items()):
+            if wait or write.done():
+                del self._writes[name]
+                if not write.result():
+                    self.tier.drop(name)
+
+    def _index(self) -> None:
+        """Find what is there, the file used longest ago first; sweep up what was never finished."""
+        for path in self._folder.glob(f"*{UNFINISHED}"):
+            _unlink(path)
+        found = [
+            (used, path) for path in self._folder.glob(f"*{SUFFIX}") if (used := _used(path)) is not None
+        ]
+        for _, path in sorted(found):
+            tokens = self._tokens(path)
+            if tokens is None:
+                self.ignored += 1
+                _log.warning("%s is no saved prefix, or a damaged one; it is removed.", path.name)
+                _unlink(path)
+            elif not self.tier.fits(size := path.stat().st_size):
+                _unlink(path)
+            else:
+                for gone in self.tier.put(Parked(path.stem, tokens, size, constant=True)):
+                    self._remove(gone.key)
+
+    def _tokens(self, path: Path) -> tuple[int, ...] | None:
+        """The tokens that a file says it holds, none for another model's; None if it is not a state file."""
+        try:
+            with open_regular(path) as file:
+                head = file.read(HEAD.size)
+                magic, _, identity, count = HEAD.unpack(head)
+                tokens = array("I", file.read(4 * count)) if count <= MOST_TOKENS else array("I")
+        except (OSError, struct.error, ValueError):
+            return None
+        if magic != MAGIC or len(tokens) != count or path.stem != key(identity, tokens):
+            return None
+        return tuple(tokens) if identity == self._identity else ()
+
+    def _read(self, parked: Parked) -> bytes | None:
+        try:
+            with open_regular(self._path(parked.key)) as file:
+                data = read_whole(file, parked.size)
+            magic, checksum, identity, count = HEAD.unpack_from(data)
+        except (OSError, struct.error):
+            return None
+        body = memoryview(data)[len(MAGIC) + 32 :]
+        if magic != MAGIC or identity != self._identity or count != len(parked.tokens):
+            return None
+        if hashlib.blake2b(body, digest_size=32).digest() != checksum:
+            return None
+        start = HEAD.size + 4 * count
+        return data[start:] if data[HEAD.size : start] == _packed(parked.tokens) else None
+
+    def _write(self, name: str, packed: bytes, state: bytes) -> bool:
+        """In the writer's thread; whether it is there now."""
+        count = struct.pack("<I", len(packed) // 4)
+        checksum = hashlib.blake2b(digest_size=32)
+        for part in (self._identity, count, packed, state):
+            checksum.update(part)
+        path = self._path(name)
+        unfinished = path.with_suffix(UNFINISHED)
+        try:
+            with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.writelines((MAGIC, checksum.digest(), self._identity, count, packed, state))
+            unfinished.rename(path)
+        except OSError as error:
+            if not self._complained:
+                _log.warning("Prefixes cannot be saved in %s: %s.", self._folder, error.strerror)
+            self._complained = True
+            _unlink(unfinished)
+            return False
+        return True
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}{SUFFIX}"
+
+    def _remove(self, name: str) -> None:
+        _unlink(self._path(name))
+
+
+def _unlink(path: Path) -> None:
+    """Remove a file; one that cannot be removed is as good as ignored."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def key(identity: bytes, tokens: Sequence[int]) -> str:
+    """The name of these tokens under one model and build."""
+    return hashlib.blake2b(identity + _packed(tokens), digest_size=16).hexdigest()
+
+
+def _packed(tokens: Sequence[int]) -> bytes:
+    return array("I", tokens).tobytes()
+
+
+def _used(path: Path) -> int | None:
+    with contextlib.suppress(OSError):
+        return path.lstat().st_mtime_ns
+    return None
