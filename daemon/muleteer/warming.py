@@ -1,0 +1,86 @@
+"""Keeps the static prompts decoded, so that no turn has to wait for one.
+
+In the background, the planner's first, then the most used: after a start, and again in every new engine
+process. Requests of people go first; the engine sees to that. Knows names and an order; not what a prompt
+says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Protocol
+
+from muleteer.engine.protocol import Conversation, EngineStatus
+from muleteer.errors import EngineBusyError, EngineDiedError, MuleteerError
+from muleteer.harness.brains import Lane
+
+log = logging.getLogger(__name__)
+
+Prompts = Callable[[], Mapping[str, Conversation]]
+Order = Callable[[Iterable[str]], list[str]]
+Pause = Callable[[float], Awaitable[None]]
+
+DOWN = ("failed", "stopped")
+
+
+class Replaceable(Protocol):
+    """The part of the engine that is used here."""
+
+    def status(self) -> EngineStatus: ...
+    def lane(self, background: bool = False) -> Lane: ...
+    async def replaced(self, pid: int | None) -> int: ...
+
+
+class Warming:
+    """`prompts` gives the static prompts by name, the first one being part of every turn; `order` sorts the
+    names of the others. `pause` waits so many seconds."""
+
+    def __init__(
+        self, engine: Replaceable, prompts: Prompts, order: Order, pause: Pause = asyncio.sleep
+    ) -> None:
+        self._engine, self._prompts, self._order, self._pause = engine, prompts, order, pause
+        self._ready: set[str] = set()
+
+    def report(self) -> dict[str, object]:
+        """How many of `all` static prompts the present engine process has `ready`."""
+        names = self._prompts().keys()
+        return {"ready": len(self._ready & names), "all": len(names)}
+
+    async def run(self, pid: int | None) -> None:
+        """Warm everything in the engine process `pid` and in each one after it; until cancelled."""
+        while True:
+            self._ready.clear()
+            warming = asyncio.create_task(self._warm_all(), name="warm prompts")
+            try:
+                pid = await self._engine.replaced(pid)
+            finally:
+                warming.cancel()
+                await asyncio.wait({warming})
+            log.info("The engine is a new process; its prompts are prepared again.")
+
+    async def _warm_all(self) -> None:
+        prompts = self._prompts()
+        first, *others = prompts
+        for name in [first, *self._order(others)]:
+            try:
+                await self._warm(prompts[name])
+            except Exception as error:  # the first turn that needs it decodes it
+                fault = not isinstance(error, MuleteerError)
+                log.warning("The prompt %s was not prepared: %s", name, error, exc_info=fault)
+                if isinstance(error, EngineDiedError) or self._engine.status().state in DOWN:
+                    return  # the next process is warmed from the beginning
+            else:
+                self._ready.add(name)
+        log.info("The prompts are prepared: %d of %d.", len(self._ready), len(prompts))
+
+    async def _warm(self, prompt: Conversation) -> None:
+        """A full queue is waited for: those who fill it are served first anyway."""
+        lane = self._engine.lane(background=True)
+        while True:
+            try:
+                await lane.warm(prompt)
+                return
+            except EngineBusyError as error:
+                await self._pause(error.retry_after)
