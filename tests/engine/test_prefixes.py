@@ -80,6 +80,12 @@ class AgainstNaive(RuleBasedStateMachine):
         if sequence is not None:
             assert lengths[sequence] == length
 
+    @rule(sequence=alive)
+    def others(self, sequence: int) -> None:
+        mine = [token for token, _ in self.naive[sequence]]
+        rest = [[t for t, _ in cells] for other, cells in self.naive.items() if other != sequence]
+        assert self.forest.others_hold(sequence) == max((_shared(each, mine) for each in rest), default=0)
+
     @invariant()
     def counts_unique_cells(self) -> None:
         cells = {id(cell) for cells in self.naive.values() for _, cell in cells}
@@ -172,6 +178,31 @@ def test_a_pin_larger_than_its_share_is_not_pinned() -> None:
     forest.pin(small)
     forest.pin(big)
     assert forest.pinned_as(list(range(CELLS // 2 + 1))) is None
+
+
+def test_a_pin_that_may_not_displace_another_is_an_ordinary_sequence() -> None:
+    forest, sequences = forest_of([1], [2], [3], [4])
+    for sequence in sequences:
+        forest.pin(sequence, displace=False)
+    assert [forest.pinned_as([token]) is not None for token in (1, 2, 3, 4)] == [True, True, True, False]
+    assert [forest.is_constant(sequence) for sequence in sequences] == [True] * 4
+
+
+def test_a_constant_sequence_that_grows_or_is_cut_is_none_any_more() -> None:
+    forest, (a, b) = forest_of([1], [2, 3])
+    for sequence in (a, b):
+        forest.pin(sequence)
+    forest.extend(a, [5])
+    forest.cut(b, 1)
+    assert not forest.is_constant(a)
+    assert not forest.is_constant(b)
+
+
+def test_without_partial_reuse_only_whole_sequences_stand_in_for_another() -> None:
+    forest, (long, _) = forest_of([1, 2, 3, 4], [1, 2, 3, 9], partial=False)
+    assert forest.others_hold(long) == 0
+    forest.extend(forest.fork(None, 0), [1, 2])
+    assert forest.others_hold(long) == 2
 
 
 def test_only_an_unpinned_sequence_is_continued_in_place() -> None:
