@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,26 @@ def test_files_then_environment_then_options(
     assert origins["engine.threads"] == "default"
 
 
+PLACES = ("system file", "user file", "MULETEER_ENGINE__MODEL", "--model")
+
+
+@pytest.mark.parametrize("said", [set(some) for n in range(5) for some in combinations(PLACES, n)], ids=str)
+def test_value_and_origin_are_those_of_the_strongest_place(
+    home: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch, said: set[str]
+) -> None:
+    system = home / "etc/config.toml"
+    system.parent.mkdir()
+    system.write_text("engine.model = 'system file'" if "system file" in said else "")
+    user_file.write_text("engine.model = 'user file'" if "user file" in said else "")
+    if "MULETEER_ENGINE__MODEL" in said:
+        monkeypatch.setenv("MULETEER_ENGINE__MODEL", "MULETEER_ENGINE__MODEL")
+    options = {"engine.model": "--model" if "--model" in said else None}
+    (model,) = (each for each in config.sources(options=options) if each.key == "engine.model")
+    strongest = next((place for place in reversed(PLACES) if place in said), "standard")
+    origins = {"system file": str(system), "user file": str(user_file), "standard": "default"}
+    assert (model.value, model.origin) == (strongest, origins.get(strongest, strongest))
+
+
 def test_the_short_variables(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("MULETEER_SOCKET", "~/s")
     monkeypatch.setenv("MULETEER_STATE", "/a")
@@ -92,7 +113,7 @@ def test_a_named_file_is_read_alone(
     if how == "variable":
         monkeypatch.setenv("MULETEER_CONFIG", "mine.toml")
     in_force = config.load(Path("mine.toml") if how == "argument" else None)
-    assert (in_force.engine.batch, in_force.engine.queue) == (64, 8)
+    assert (in_force.engine.batch, in_force.engine.queue) == (64, 16)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +169,10 @@ def test_unknown_variables_name_the_nearest(
         ("budgets.seconds = nan", "budgets.seconds must be a number from 0.1 to 3600.0, not NaN"),
         ("budgets.seconds = inf", "budgets.seconds must be a number from 0.1 to 3600.0, not Infinity"),
         ("engine.model = 5", "engine.model must be text of at least one character, not 5"),
+        ("engine.idle_unload = -1", "engine.idle_unload must be a number from 0 to 604800, not -1"),
+        ("engine.idle_unload = 9.9", "engine.idle_unload must be 0 (never) or at least 10, not 9.9"),
+        ("engine.hot = 39", "engine.hot must be a number from 40 to 110, not 39"),
+        ("engine.parked_disk = 0.5", "engine.parked_disk must be a whole number from 0 to 1048576, not 0.5"),
         ('engine.model = ""', 'engine.model must be text of at least one character, not ""'),
         ('engine.model = "a\\u0000"', 'engine.model must be one line of printable text, not "a\\u0000"'),
         ("state = []", "state must be the path of a file or folder, not []"),
@@ -254,6 +279,28 @@ def test_a_byte_order_mark_and_windows_line_ends(user_file: Path) -> None:
 def test_variables_and_keys_name_each_other() -> None:
     for key in config.known_keys():
         assert layers.key_of(layers.variable_of(key)) == key
+
+
+def test_a_model_is_never_unloaded_or_after_a_while(user_file: Path) -> None:
+    for seconds in (0, 10, 604_800):
+        user_file.write_text(f"engine.idle_unload = {seconds}")
+        assert config.load().engine.idle_unload == seconds
+
+
+def test_settings_made_in_code_read_neither_variables_nor_files(
+    home: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_file.write_text("engine.queue = 3")
+    (home / ".env").write_text("STATE=/a\nENGINE='{\"queue\": 4}'\n")
+    monkeypatch.chdir(home)
+    for name in ("STATE", "state", "MULETEER_MODELS"):
+        monkeypatch.setenv(name, "/a")
+    monkeypatch.setenv("ENGINE", '{"queue": 5}')
+    made = Settings()
+    assert (made.engine.queue, made.state) == (16, home / ".local/state/muleteer")
+    monkeypatch.delenv("MULETEER_MODELS")
+    in_force = config.load()
+    assert (in_force.engine.queue, in_force.state) == (3, home / ".local/state/muleteer")
 
 
 def test_parts_can_be_made_in_code(tmp_path: Path) -> None:

