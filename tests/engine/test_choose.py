@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from muleteer.engine.decode import Decoder
+from muleteer.engine.protocol import Choice, Use
 from muleteer.errors import RequestError
 from tests.engine.asking import (
     HANDLES,
@@ -76,3 +77,17 @@ def test_one_option_is_certain(decoder: Decoder) -> None:
 def test_choose_needs_different_options(decoder: Decoder, options: list[str]) -> None:
     with pytest.raises(RequestError):
         decoder.choose(say("Pick."), options, go_on)
+
+
+def test_a_prior_is_subtracted_and_what_is_left_sums_to_one() -> None:
+    choice = Choice((0.6, 0.3, 0.1), Use())
+    same = choice.less([2.0, 2.0, 2.0]).probabilities
+    assert same == pytest.approx((0.6, 0.3, 0.1))
+    assert choice.less([math.log(0.6), math.log(0.3), math.log(0.1)]).probabilities == pytest.approx(
+        [1 / 3] * 3
+    )
+    assert choice.less([math.log(4), 0.0, 0.0]).probabilities == pytest.approx(
+        (0.15 / 0.55, 0.3 / 0.55, 0.1 / 0.55)
+    )
+    with pytest.raises(ValueError, match="shorter"):
+        choice.less([0.0])

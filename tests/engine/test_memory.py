@@ -21,7 +21,8 @@ QWEN = {
 def test_the_cache_of_the_standard_model() -> None:
     need = memory.needed(QWEN, 1_117_320_768, LoadSettings(context=4096))
     assert need.kv == 4096 * 28 * 2 * (128 + 128) * 2  # llama.cpp logs 112.00 MiB
-    assert need.total == need.weights + need.kv + need.buffers
+    assert need.total == need.weights + need.kv + need.buffers + need.parked
+    assert need.parked == 128 * 2**20
 
 
 def test_heads_may_differ_by_layer() -> None:

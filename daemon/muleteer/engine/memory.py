@@ -22,15 +22,17 @@ ACTIVATIONS = 6  # feed-forward sized activations alive at once in one batch (ga
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Bytes: `weights` (the file), `kv` (the context), `buffers` (one batch in flight)."""
+    """Bytes: `weights` (the file), `kv` (the context), `buffers` (one batch in flight), `parked` (prefixes
+    outside the context, at most)."""
 
     weights: int
     kv: int
     buffers: int
+    parked: int = 0
 
     @property
     def total(self) -> int:
-        return self.weights + self.kv + self.buffers
+        return self.weights + self.kv + self.buffers + self.parked
 
 
 def needed(metadata: Mapping[str, str], size: int, settings: LoadSettings) -> Need:
@@ -54,7 +56,7 @@ def needed(metadata: Mapping[str, str], size: int, settings: LoadSettings) -> Ne
     logits = number("vocab_size", 0) * settings.sequences
     scores = heads * settings.context * settings.batch
     buffers = (settings.batch * per_token + logits + scores) * VALUE_BYTES + FIXED_BYTES
-    return Need(size, kv, buffers)
+    return Need(size, kv, buffers, settings.parked_memory)
 
 
 def check_file(path: Path) -> int:
@@ -82,8 +84,9 @@ def check_memory(need: Need, path: Path, context: int) -> None:
     if need.total > available:
         raise ModelError(
             f"{path.name} does not fit in memory: {_mib(need.weights)} MiB of weights, {_mib(need.kv)} for a "
-            f"context of {context} tokens and {_mib(need.buffers)} of buffers make {_mib(need.total)}, and "
-            f"{_mib(available)} MiB are available; choose a smaller model or lower engine.context."
+            f"context of {context} tokens, {_mib(need.buffers)} of buffers and {_mib(need.parked)} of parked "
+            f"prefixes make {_mib(need.total)}, and {_mib(available)} MiB are available; choose a smaller "
+            "model, or lower engine.context or engine.parked_memory."
         )
 
 

@@ -9,7 +9,12 @@ from __future__ import annotations
 # A cancel must free the engine in under a second; this leaves room for a chunk that is slower than the last.
 CHUNK_SECONDS = 0.7
 
-# Fewer tokens use the matrix kernels badly, and a chunk of so few is quick even on the slowest board.
+# From here on a chunk is too slow and the next one smaller. In between nothing changes: where a prompt is cut
+# into chunks shows in the last digits of its scores, so the cuts shall not wander with the machine's load.
+SLOWEST_CHUNK = 0.85
+
+# Fewer tokens use the matrix kernels badly, and a chunk of so few is quick even on the slowest board. Sizes
+# are multiples of it.
 SMALLEST_CHUNK = 16
 
 
@@ -25,5 +30,6 @@ class Pace:
         because the speed of a small chunk says little about a large one."""
         if tokens < SMALLEST_CHUNK:
             return
-        fitting = int(tokens * CHUNK_SECONDS / max(seconds, 1e-6))
-        self.size = min(self._largest, max(SMALLEST_CHUNK, min(fitting, 2 * self.size)))
+        fitting = int(tokens * CHUNK_SECONDS / max(seconds, 1e-6)) // SMALLEST_CHUNK * SMALLEST_CHUNK
+        if fitting > self.size or seconds > SLOWEST_CHUNK:
+            self.size = min(self._largest, max(SMALLEST_CHUNK, min(fitting, 2 * self.size)))

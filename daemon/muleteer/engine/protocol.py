@@ -6,7 +6,8 @@ single JSON lines and back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -89,6 +90,13 @@ class Choice:
 
     probabilities: tuple[float, ...]
     use: Use
+
+    def less(self, priors: Sequence[float]) -> Choice:
+        """The same choice with a prior subtracted from each option's log-probability (natural logarithm, any
+        common offset): what the model would rather say whatever is asked, measured on messages without
+        content (contextual calibration, arXiv 2102.09690)."""
+        weights = [p * math.exp(-prior) for p, prior in zip(self.probabilities, priors, strict=True)]
+        return Choice(tuple(weight / sum(weights) for weight in weights), self.use)
 
 
 @dataclass(frozen=True, slots=True)
