@@ -279,8 +279,22 @@ def test_the_command_ends_with_a_sentence_and_a_code() -> None:
     missing = run("path", "tiny")
     assert (missing.exit_code, missing.stdout) == (4, "")
     assert missing.stderr.startswith("Error: Model tiny (98 MB) is not in ")
-    assert run("pull", "tyny").exit_code == 4
     assert "fetch it with: muleteer model pull small" in run("use", "small").stdout
+
+
+@pytest.mark.parametrize("command", ["pull", "verify", "path", "use"])
+def test_a_name_that_no_model_has_is_a_mistake_in_the_command(home: Path, command: str) -> None:
+    wrong = run(command, "tyny")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert f"model {command} [OPTIONS]" in wrong.stderr
+    assert wrong.stderr.endswith("Error: No model is called tyny; did you mean tiny?\n")
+    assert not (home / "muleteer" / "config.toml").exists()
+
+
+def test_a_path_that_leads_to_no_model_is_a_mistake_in_the_command(home: Path) -> None:
+    wrong = run("use", str(home / "no.gguf"))
+    assert wrong.exit_code == 2
+    assert f"There is no file {home}/no.gguf; give the path of a GGUF file" in wrong.stderr
 
 
 def test_use_changes_the_file_that_is_read_and_tells_what_is_stronger(

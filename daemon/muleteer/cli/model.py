@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 import click
@@ -13,6 +15,7 @@ from rich.table import Table
 
 from muleteer import config, paths
 from muleteer.engine import fetch, models
+from muleteer.errors import ModelError
 
 PLAIN_SECONDS = 5.0
 """Between progress lines where there is no terminal."""
@@ -59,6 +62,17 @@ class Meter:
         return f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB, {speed / 1e6:,.1f} MB/s{left}"
 
 
+@contextmanager
+def _meant(name: str) -> Iterator[None]:
+    """What is no model at all is a mistake in the command; one of the catalogue that is not here is not."""
+    try:
+        yield
+    except ModelError as error:
+        if name in models.load_catalogue():
+            raise
+        raise click.UsageError(str(error)) from error
+
+
 @click.group(epilog="Example: muleteer model pull tiny")
 def model() -> None:
     """Show, fetch, check and choose models."""
@@ -97,7 +111,8 @@ def pull(name: str) -> None:
     Sources are tried in order. HF_ENDPOINT chooses another hub, MULETEER_MODELS another folder.
     """
     folder = config.load().models
-    entry = models.find(name)
+    with _meant(name):
+        entry = models.find(name)
     if models.locate(name, folder):
         click.echo(f"Already here: {entry.path(folder)}")
         return
@@ -114,7 +129,8 @@ def pull(name: str) -> None:
 @click.argument("name")
 def verify(name: str) -> None:
     """Compute the digest of the model NAME and compare it with the catalogue's."""
-    entry = models.find(name)
+    with _meant(name):
+        entry = models.find(name)
     with Meter(Console(stderr=True), name, entry.size) as meter:
         path = models.verify(entry, config.load().models, lambda done: meter.at(done, entry.size))
     click.echo(f"{path} is whole: SHA-256 {entry.sha256}")
@@ -124,14 +140,16 @@ def verify(name: str) -> None:
 @click.argument("name")
 def path(name: str) -> None:
     """Print where the model NAME lies; fails when it is not here."""
-    click.echo(models.resolve(name, config.load().models))
+    with _meant(name):
+        click.echo(models.resolve(name, config.load().models))
 
 
 @model.command(epilog="Example: muleteer model use ~/models/other.gguf")
 @click.argument("name_or_path")
 def use(name_or_path: str) -> None:
     """Make a model of the catalogue, or any GGUF file, the one the daemon loads when it starts next."""
-    changed = models.use(name_or_path)
+    with _meant(name_or_path):
+        changed = models.use(name_or_path)
     settings = config.load()
     click.echo(f"{changed} now says which model the daemon loads when it starts next.")
     if settings.engine.model not in {name_or_path, str(paths.expand(name_or_path))}:
