@@ -25,8 +25,8 @@ class Board:
     def status(self) -> EngineStatus:
         return self.now
 
-    def set_threads(self, n: int) -> None:
-        self.now = replace(self.now, threads=n)
+    def set_threads(self, number: int) -> None:
+        self.now = replace(self.now, threads=number)
 
     def defer(self, reason: str) -> None:
         self.now = replace(self.now, deferred=reason)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
@@ -31,23 +32,29 @@ from muleteer.errors import (
     MuleteerError,
     SocketError,
 )
-from muleteer.gateway.app import Gateway, build_app
+from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.turns import Turns
+from muleteer.harness import constants
 from muleteer.harness.turn import Harness
+from muleteer.heat import Cooling
 from muleteer.lock import HeldError, LockFile
+from muleteer.sensors import Sensors
 from muleteer.skills import load_catalogue
 from muleteer.store.notebook import SqliteNotebook
+from muleteer.store.usage import Usage
 from muleteer.tool import Services
 from muleteer.toolbox import Toolbox
+from muleteer.warming import Warming
 
 log = logging.getLogger(__name__)
 
 ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the process is killed
 STOP_SECONDS = 40.0  # beyond stop_timeout, for all steps of a stop with their grace
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
+MIB = 2**20  # bytes
 
 EXIT_FAILED = 1
 EXIT_CODES: dict[type[MuleteerError], int] = {ConfigError: 2, SocketError: 3, ModelError: 4, EngineError: 4}
@@ -120,21 +127,32 @@ async def _start(settings: Settings, closing: Closing) -> None:
     notebook = SqliteNotebook(settings.state / "notebook.db")
     closing.add("notebook", notebook.close)
     await notebook.open()
+    usage = Usage(settings.state / "usage.db")
+    closing.add("usage", usage.close)
+    await usage.open()
     catalogue = load_catalogue(
         paths.skill_folders(), Toolbox.load(paths.tool_folders(), Services(notebook=notebook))
     )
     engine = _engine(settings)
     harness = Harness(engine, catalogue, settings.budgets)
     health = Health(engine)
+    warming = Warming(engine, harness.prompts, usage.by_use)
+    cooling = Cooling(engine, settings.engine.hot, Sensors().read)
 
     gateway = settings.gateway
     listener = listen_unix(gateway.socket, gateway.socket_mode, gateway.socket_group)
     closing.add("socket", listener.close)
     closing.add("engine", engine.stop, ENGINE_STOP_SECONDS)
-    turns = Turns(harness, health, settings.engine.queue + 1)
-    server = HttpServer(
-        build_app(Gateway(turns, health, engine, catalogue, settings.engine.model, listener.path))
+    turns = Turns(
+        harness, health, settings.engine.queue + 1, ended=lambda outcome: usage.add(constants.used(outcome))
     )
+    sections: dict[str, Report] = {
+        "prompts": warming.report,
+        "heat": cooling.report,
+        "ledger": lambda: asdict(harness.audit),
+    }
+    model = settings.engine.model
+    server = HttpServer(build_app(Gateway(turns, health, engine, catalogue, model, listener.path, sections)))
     await server.start(listener.socket)
     closing.add(
         "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS
@@ -142,10 +160,11 @@ async def _start(settings: Settings, closing: Closing) -> None:
     closing.add("turns", lambda: _say_goodbye(health, server, turns))
     log.info("Listening on %s; loading the model.", listener.path)
 
+    _in_background(closing, "heat", cooling.run())
+    _in_background(closing, "usage", usage.run())
     await engine.start()
     pid = await _prepare(settings, health, engine, harness)
-    warming = asyncio.create_task(_keep_warm(engine, harness, pid), name="keep warm")
-    closing.add("warming", lambda: _cancel(warming))
+    _in_background(closing, "warming", warming.run(pid))
     health.enter("ready")
     log.info("Ready.")
 
@@ -157,10 +176,12 @@ async def _prepare(settings: Settings, health: Health, engine: Engine, harness: 
     for left in range(settings.engine.restarts, -1, -1):
         health.enter("loading", "the model is loading")
         await engine.ready(settings.engine.load_timeout)
-        health.enter("loading", "the prompts are being prepared")
+        health.enter("loading", "the prompts are being measured")
         pid = engine.status().pid
         try:
-            await harness.prepare()
+            tokens = await harness.measure()
+            health.enter("loading", f"the planner's prompt of {tokens} tokens is being decoded")
+            await harness.warm()
             break
         except EngineDiedError as error:
             if not left:
@@ -169,21 +190,21 @@ async def _prepare(settings: Settings, health: Health, engine: Engine, harness: 
     return pid
 
 
-async def _keep_warm(engine: Engine, harness: Harness, pid: int | None) -> None:
-    """Decode the constant prompt in every engine process after `pid`, before the first turn has to."""
-    while True:
-        pid = await engine.replaced(pid)
+def _in_background(closing: Closing, name: str, work: Coroutine[object, object, None]) -> None:
+    """Run `work` until the daemon stops. A fault of it is logged, and the daemon does without."""
+
+    async def run() -> None:
         try:
-            await harness.warm()
-            log.info("The prompts are prepared again.")
-        except Exception as error:  # the first turn decodes it, or another process follows
-            fault = not isinstance(error, MuleteerError)
-            log.warning("The prompts were not prepared again: %s", error, exc_info=fault)
+            await work
+        except Exception:
+            log.exception("The %s has failed; the daemon goes on without it.", name)
 
+    async def cancel() -> None:
+        task.cancel()
+        await asyncio.wait({task})
 
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.wait({task})
+    task = asyncio.create_task(run(), name=name)
+    closing.add(name, cancel)
 
 
 def _say_goodbye(health: Health, server: HttpServer, turns: Turns) -> None:
@@ -198,23 +219,42 @@ def _engine(settings: Settings) -> Engine:
     return Engine(
         models.resolve(chosen.model, settings.models),
         LoadSettings(
-            context=chosen.context, sequences=chosen.sequences, batch=chosen.batch, threads=chosen.threads
+            context=chosen.context,
+            sequences=chosen.sequences,
+            batch=chosen.batch,
+            threads=chosen.threads,
+            states=str(_private_folder(settings.state / "prefixes")),
+            parked_memory=chosen.parked_memory * MIB,
+            parked_disk=chosen.parked_disk * MIB,
         ),
         queue=chosen.queue,
         load_timeout=chosen.load_timeout,
         restarts=chosen.restarts,
+        idle_unload=chosen.idle_unload,
     )
 
 
 def _lock_state(folder: Path) -> LockFile:
     """The state folder, made if missing and ours alone."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return LockFile(folder / "lock")
+        return LockFile(_private_folder(folder) / "lock")
     except HeldError as error:
         raise InUseError(
             f"Another daemon (process {error.pid or 'unknown'}) uses the state folder {folder}; "
             "stop it or use --state."
         ) from None
     except OSError as error:
-        raise ConfigError(f"Cannot use the state folder {folder}: {error.strerror}; use --state.") from error
+        raise _unusable(folder, error) from error
+
+
+def _private_folder(folder: Path) -> Path:
+    """Made if missing, for nobody else to read. Raises `ConfigError`."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(folder, error) from error
+    return folder
+
+
+def _unusable(folder: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"Cannot use the state folder {folder}: {error.strerror}; use --state.")

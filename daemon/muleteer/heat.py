@@ -1,7 +1,7 @@
 """Heat and voltage: when the board suffers, background work waits and fewer threads decode.
 
-What is decided is pure: readings in, causes out, with hysteresis; telling the engine stands beside it. A board
-that tells nothing is left alone. Knows nothing of sensors (`sensors.py`) and of what the engine does.
+What is decided is pure: readings in, causes out, with hysteresis; telling the engine stands beside it. A
+board that tells nothing is left alone. Knows nothing of sensors (`sensors.py`) and of what the engine does.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from muleteer.sensors import Reading
 
 log = logging.getLogger(__name__)
 
-COOLED_DEGREES = (
-    5.0  # below `hot`; less would swing with every request, more would never be reached in summer
-)
+COOLED_DEGREES = 5.0  # below `hot`; less would swing with every request, more is not reached in summer
 QUIET_READINGS = 3  # in a row without a cause: the firmware's bits come and go within seconds
 POLL_SECONDS = 5.0  # a processor under full load gains a degree or two in that
 
@@ -68,7 +66,7 @@ class Adjustable(Protocol):
     """The part of the engine that is used here."""
 
     def status(self) -> EngineStatus: ...
-    def set_threads(self, n: int) -> None: ...
+    def set_threads(self, number: int) -> None: ...
     def defer(self, reason: str) -> None: ...
 
 

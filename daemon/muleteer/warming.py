@@ -22,7 +22,7 @@ Prompts = Callable[[], Mapping[str, Conversation]]
 Order = Callable[[Iterable[str]], list[str]]
 Pause = Callable[[float], Awaitable[None]]
 
-DOWN = ("failed", "stopped")
+DOWN = ("failed", "stopped", "unloaded")
 
 
 class Replaceable(Protocol):
@@ -70,7 +70,7 @@ class Warming:
                 fault = not isinstance(error, MuleteerError)
                 log.warning("The prompt %s was not prepared: %s", name, error, exc_info=fault)
                 if isinstance(error, EngineDiedError) or self._engine.status().state in DOWN:
-                    return  # the next process is warmed from the beginning
+                    return  # a process that comes is warmed from the beginning
             else:
                 self._ready.add(name)
         log.info("The prompts are prepared: %d of %d.", len(self._ready), len(prompts))

@@ -17,7 +17,7 @@ from muleteer.gateway.health import Health
 from muleteer.gateway.requests import BODY_SECONDS
 from muleteer.gateway.server import HttpServer, Limits
 from muleteer.gateway.sockets import listen_unix
-from muleteer.gateway.turns import Turns
+from muleteer.gateway.turns import Outcome, Turns
 from muleteer.skills import Catalogue, load_catalogue
 from muleteer.tool import Note, Services
 from muleteer.toolbox import Toolbox
@@ -46,6 +46,7 @@ class Served:
     turns: Turns
     server: HttpServer
     client: httpx.AsyncClient
+    ended: list[Outcome]
 
     async def counts(self, **expected: int) -> None:
         """Go through the loop until so many turns are `running` or `waiting`."""
@@ -54,6 +55,7 @@ class Served:
                 await self.client.get("/healthz")
 
 
+SECTIONS = {"prompts": lambda: {"ready": 9, "all": 14}}
 LIMIT = 2
 KEEP_ALIVE = 0.01  # seconds
 LOADING_WAIT = 0.05  # seconds
@@ -76,18 +78,29 @@ async def served(
     harness, engine = ScriptedHarness(), StubEngine()
     health = Health(engine)
     health.enter("ready")
-    turns = Turns(harness, health, LIMIT, LOADING_WAIT)
+    ended: list[Outcome] = []
+    turns = Turns(harness, health, LIMIT, LOADING_WAIT, ended.append)
     listener = listen_unix(folder / "s")
     server = HttpServer(
         build_app(
-            Gateway(turns, health, engine, catalogue, "standard", listener.path, KEEP_ALIVE, body_seconds)
+            Gateway(
+                turns,
+                health,
+                engine,
+                catalogue,
+                "standard",
+                listener.path,
+                sections=SECTIONS,
+                keep_alive=KEEP_ALIVE,
+                body=body_seconds,
+            )
         ),
         limits,
     )
     await server.start(listener.socket)
     transport = httpx.AsyncHTTPTransport(uds=str(listener.path))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        yield Served(listener.path, harness, engine, health, turns, server, client)
+        yield Served(listener.path, harness, engine, health, turns, server, client, ended)
     turns.stop()
     await server.stop(5.0)
     listener.close()

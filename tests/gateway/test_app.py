@@ -85,6 +85,7 @@ async def test_failed_turn_is_an_event_or_a_status(served: Served) -> None:
     reply = await ask(served, stream=False)
     assert (reply.status_code, reply.json()) == (413, {"error": {"code": "too_long", "message": "Too long."}})
     assert served.turns.counts()["failed"] == 2
+    assert [outcome.turn for outcome in served.ended] == ["t1", "t1"]
 
 
 async def test_engine_that_dies_is_a_503_and_the_next_turn_works(served: Served) -> None:
@@ -204,6 +205,7 @@ async def test_while_loading_a_turn_waits_a_while_and_is_told_to_come_back(
 async def test_status_says_everything_while_it_runs(served: Served) -> None:
     status = (await served.client.get("/v1/status")).json()
     assert status["engine"]["state"] == "ready"
+    assert status["prompts"] == {"ready": 9, "all": 14}, "what other parts add"
     assert status["uptime_s"] >= 0
     fixed = {key: status[key] for key in ("version", "state", "reason", "pid", "socket", "model", "turns")}
     assert fixed == {

@@ -23,15 +23,29 @@ from tests.gateway.scripted import DEADLINE, StubEngine
 )
 def test_once_ready_the_engine_decides(engine: str, state: str) -> None:
     stub = StubEngine()
-    health = Health(stub)
+    seconds = iter([100.0, 100.0, 112.4, 200.0, 300.0])
+    health = Health(stub, lambda: next(seconds))
     assert health.report() == ("starting", "the daemon is starting")
     health.enter("loading", "the model is loading")
-    assert health.report() == ("loading", "the model is loading")
+    assert health.report() == ("loading", "the model is loading, for 12 s now")
     health.enter("ready")
     stub.now = EngineStatus(engine, reason="it was killed")  # type: ignore[arg-type]  # a literal, by parameter
     assert health.report() == (state, "" if state == "ready" else "it was killed")
     health.enter("stopping", "the daemon is stopping")
     assert health.report() == ("stopping", "the daemon is stopping")
+
+
+async def test_an_unloaded_model_serves_turns_and_is_said() -> None:
+    stub = StubEngine()
+    health = Health(stub)
+    health.enter("ready")
+    stub.now = EngineStatus("unloaded")
+    assert health.report() == (
+        "ready",
+        "the model is unloaded, since nobody used it; the next turn loads it",
+    )
+    await health.serving(DEADLINE)
+    assert stub.restarted == 0
 
 
 async def test_waiting_ends_when_ready() -> None:

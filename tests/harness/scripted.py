@@ -84,7 +84,9 @@ class ScriptedBrain:
         self.options.append(options)
         line = self._next(prompt, Choose)
         assert isinstance(line, Choose)
-        return Choice(tuple(line.shares.get(option.removeprefix("@"), 0.0) for option in options), self.use(prompt))
+        return Choice(
+            tuple(line.shares.get(option.removeprefix("@"), 0.0) for option in options), self.use(prompt)
+        )
 
     async def fill(
         self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
@@ -92,7 +94,9 @@ class ScriptedBrain:
         line = self._next(prompt, Fill)
         assert isinstance(line, Fill)
         self.schemas.append(schema)
-        return Text(json.dumps(line.arguments), "length" if line.finish == "length" else "stop", self.use(prompt))
+        return Text(
+            json.dumps(line.arguments), "length" if line.finish == "length" else "stop", self.use(prompt)
+        )
 
     async def write(
         self,

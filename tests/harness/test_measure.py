@@ -53,5 +53,7 @@ async def test_the_longest_menu_lines_go_until_the_rest_fits(house: House) -> No
 
 async def test_a_planner_without_room_for_one_line_stops_the_start(house: House) -> None:
     harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=616, message=600))
-    with pytest.raises(ConfigError, match=r"shortest menu \(@keep alone\) needs \d+ tokens.*leaves 16; raise"):
+    with pytest.raises(
+        ConfigError, match=r"shortest menu \(@keep alone\) needs \d+ tokens.*leaves 16; raise"
+    ):
         await harness.prepare()

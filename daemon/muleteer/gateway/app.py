@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -26,11 +27,13 @@ from muleteer.gateway.requests import BODY_SECONDS, read_turn, wants_stream
 from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue
 
+Report = Callable[[], Mapping[str, object]]
+
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """Everything the interface speaks for. `model` is its configured name, `started` monotonic seconds,
-    `keep_alive` and `body` limits in seconds."""
+    """Everything the interface speaks for. `model` is its configured name, `sections` what further parts add
+    to the status, by name, `started` monotonic seconds, `keep_alive` and `body` limits in seconds."""
 
     turns: Turns
     health: Health
@@ -38,6 +41,7 @@ class Gateway:
     catalogue: Catalogue
     model: str
     socket: Path
+    sections: Mapping[str, Report] = field(default_factory=dict)
     keep_alive: float = replies.KEEP_ALIVE_SECONDS
     body: float = BODY_SECONDS
     started: float = field(default_factory=time.monotonic)
@@ -92,6 +96,7 @@ class _Views:
                 "model": engine.properties.name if engine.properties else gateway.model,
                 "engine": asdict(engine),
                 "turns": gateway.turns.counts(),
+                **{name: report() for name, report in gateway.sections.items()},
             }
         )
 

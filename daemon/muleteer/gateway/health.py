@@ -7,6 +7,8 @@ again when somebody wants a turn: what was wrong (memory, a disk) may have passe
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 from muleteer.engine.protocol import EngineStatus
@@ -26,27 +28,33 @@ class Supervised(Protocol):
 
 
 class Health:
-    """The daemon's phase, moved only by `daemon.py`, and what follows from it and the engine's status."""
+    """The daemon's phase, moved only by `daemon.py`, and what follows from it and the engine's status. `now`
+    tells seconds."""
 
-    def __init__(self, engine: Supervised) -> None:
-        self._engine = engine
+    def __init__(self, engine: Supervised, now: Callable[[], float] = time.monotonic) -> None:
+        self._engine, self._now = engine, now
+        self._since = now()
         self._phase: Phase = "starting"
         self._reason = "the daemon is starting"
         self._settled = asyncio.Event()
 
     def enter(self, phase: Phase, reason: str = "") -> None:
         """Everyone who waits in `serving` is answered at `ready` and at `stopping`."""
-        self._phase, self._reason = phase, reason
+        self._phase, self._reason, self._since = phase, reason, self._now()
         if phase in ("ready", "stopping"):
             self._settled.set()
 
     def report(self) -> tuple[State, str]:
-        """The state and, unless it is `ready`, the reason. `degraded`: the engine is coming back."""
+        """The state, and why it is that. `degraded`: the engine is coming back."""
         engine = self._engine.status()
+        if self._phase == "loading":
+            return self._phase, f"{self._reason}, for {self._now() - self._since:.0f} s now"
         if self._phase != "ready":
             return self._phase, self._reason
         if engine.state == "ready":
             return "ready", ""
+        if engine.state == "unloaded":
+            return "ready", "the model is unloaded, since nobody used it; the next turn loads it"
         if engine.state in ("failed", "stopped"):
             return "failed", engine.reason or "the engine has stopped"
         return "degraded", engine.reason or "the engine is starting again"

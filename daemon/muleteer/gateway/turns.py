@@ -95,13 +95,22 @@ class Turn:
 
 
 class Turns:
-    """All turns of the daemon. `limit` is how many run or wait at once."""
+    """All turns of the daemon. `limit` is how many run or wait at once; `ended` is called with each outcome,
+    waits for nothing and never fails."""
 
-    def __init__(self, harness: Runs, health: Health, limit: int, loading_wait: float = LOADING_WAIT) -> None:
+    def __init__(
+        self,
+        harness: Runs,
+        health: Health,
+        limit: int,
+        loading_wait: float = LOADING_WAIT,
+        ended: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> None:
         self._harness = harness
         self._health = health
         self._limit = limit
         self._loading_wait = loading_wait
+        self._ended = ended
         self._waiting = 0
         self._running: set[Turn] = set()
         self._counts = {"finished": 0, "failed": 0, "cancelled": 0}
@@ -146,5 +155,6 @@ class Turns:
             kind = "cancelled"
         else:
             kind = "finished" if isinstance(turn.outcome, TurnFinished) else "failed"
+            self._ended(turn.outcome)
         self._counts[kind] += 1
         log.info("turn %s %s", turn.id or "?", kind)

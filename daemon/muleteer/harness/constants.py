@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from muleteer.engine.protocol import Conversation
 from muleteer.harness import answer, follower, tool_agent
-from muleteer.harness.events import TurnFinished
+from muleteer.harness.events import TurnFailed, TurnFinished
 from muleteer.harness.planner import Planner
 from muleteer.skills import Catalogue
 from muleteer.toolbox import Tool
@@ -28,12 +28,12 @@ def prompts(catalogue: Catalogue, planner: Planner) -> dict[str, Conversation]:
     return found | {"reply": answer.reply_prompt("", ()), "answer": answer.answer_prompt("", "")}
 
 
-def used(turn: TurnFinished) -> list[str]:
+def used(turn: TurnFinished | TurnFailed) -> list[str]:
     """The names of the prompts that a turn needed, each once, apart from the planner's."""
-    names = dict.fromkeys(level.name for level in turn.levels if level.name != "planner")
-    if "follower" in names and len(turn.handles) == 1:
+    names = dict.fromkeys(level.name for level in turn.levels)
+    if "follower" in names and isinstance(turn, TurnFinished) and len(turn.handles) == 1:
         names[f"follower:{turn.handles[0]}"] = None
-    return [name for name in names if name != "follower"]
+    return [name for name in names if name not in ("planner", "follower")]
 
 
 def _asked(tools: Iterable[Tool]) -> list[Tool]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
 from muleteer.harness.brains import Lane
@@ -17,12 +18,20 @@ log = logging.getLogger(__name__)
 MISMATCH = "The ledger is wrong"
 
 
+@dataclass
+class Audit:
+    """How many requests were checked, and how many of them did not add up."""
+
+    requests: int = 0
+    mismatches: int = 0
+
+
 class ExactLane:
     """Counts each prompt before it is asked; a request that used another number of prompt tokens was cut or
     counted wrongly, which is logged as an error."""
 
-    def __init__(self, lane: Lane, turn: str) -> None:
-        self._lane, self._turn = lane, turn
+    def __init__(self, lane: Lane, turn: str, audit: Audit) -> None:
+        self._lane, self._turn, self._audit = lane, turn, audit
 
     async def count(self, prompt: Conversation | str) -> int:
         return await self._lane.count(prompt)
@@ -66,7 +75,9 @@ class ExactLane:
     async def _check(self, prompt: Conversation, sent: int, use: Use) -> None:
         """Counted once more before it is called wrong: the engine keeps the tokens of texts it wrote, and may
         have learnt other ones for a text of this prompt meanwhile."""
+        self._audit.requests += 1
         if use.prompt != sent and use.prompt != await self._lane.count(prompt):
+            self._audit.mismatches += 1
             log.error(
                 "%s: a prompt of %d tokens was sent, %d were decoded and %d reused.",
                 MISMATCH,

@@ -32,7 +32,7 @@ from muleteer.harness.events import (
     TurnFinished,
     TurnStarted,
 )
-from muleteer.harness.exact import ExactLane
+from muleteer.harness.exact import Audit, ExactLane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.planner import Planner
 from muleteer.harness.scrub import Scrubber
@@ -55,6 +55,7 @@ class Harness:
 
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        self.audit = Audit()
         self._arrange()
 
     def _arrange(self) -> None:
@@ -107,7 +108,7 @@ class _Turn:
 
     def __init__(self, harness: Harness, lane: Lane, emit: Emit) -> None:
         self.id = secrets.token_hex(8)
-        self.lane = ExactLane(lane, self.id)
+        self.lane = ExactLane(lane, self.id, harness.audit)
         self.began = time.monotonic()
         self.harness, self.emit = harness, emit
         self.ledger = Ledger(harness.budgets.turn, emit)
