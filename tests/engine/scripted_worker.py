@@ -56,6 +56,21 @@ class ScriptedDecoder:
         self.totals = Use()
         self.held = Held()
         self.closed = False
+        self.threads = settings.threads
+        self.leisure: list[str] = []
+
+    def set_threads(self, number: int) -> None:
+        self.threads = number
+
+    def idle(self) -> bool:
+        """Does what the last `later` left; the word `trouble` fails."""
+        if not self.leisure:
+            return False
+        word = self.leisure.pop(0)
+        if word == "trouble":
+            raise ValueError("the script says so")
+        self.held = Held(disk=self.held.disk + len(word))
+        return True
 
     def count(self, prompt: Conversation | str) -> int:
         return len(prompt) if isinstance(prompt, str) else len(prompt.messages)
@@ -120,6 +135,10 @@ class ScriptedDecoder:
                 raise TooLongError("The prompt has 9 tokens; 8 are allowed.")
             case ["print", text]:
                 print(text, file=sys.stderr, flush=True)
+            case ["threads"]:
+                print(f"{self.threads} threads", file=sys.stderr, flush=True)
+            case ["later", *words]:
+                self.leisure = words
             case ["garbage"]:
                 os.write(DESCRIPTOR, b'{"kind": "gossip"}\n')
                 threading.Event().wait()

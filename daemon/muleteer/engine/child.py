@@ -92,6 +92,10 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
+    def leave(self) -> None:
+        """Tell the process to end, by closing the socket; `ended` sees to it that it does."""
+        self._writer.close()
+
     async def messages(self) -> AsyncGenerator[wire.FromEngine, None]:
         """What the process says until it ends. One that breaks the language is killed."""
         lines = wire.Lines()
@@ -123,7 +127,7 @@ class Child:
 
     async def stop(self) -> None:
         """Tell the process to end by closing the socket; kill it if it has not after `EXIT_S`."""
-        self._writer.close()
+        self.leave()
         try:
             async with asyncio.timeout(EXIT_S):
                 await self._process.wait()

@@ -1,8 +1,9 @@
-"""The daemon's side of the engine: asynchronous calls, one at a time, in the order they came.
+"""The daemon's side of the engine: asynchronous calls, one at a time, in the order of `queue.py`.
 
 `Engine` is the constrained brain of the harness. Each call becomes a job: it waits its turn, is sent to the
 engine process, and is over when the process says so. A caller that goes away leaves the job behind; the
-process is told to drop it, and the next job starts when that is confirmed. Who runs the process is
+process is told to drop it, and the next job starts when that is confirmed. Warming in the background is
+dropped in the same way when something better comes, and waits again. Who runs the process is
 `supervisor.py`; how a prompt is decoded is not known here.
 """
 
@@ -12,27 +13,16 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
 from pathlib import Path
-from typing import TypeVar
 
 from muleteer.engine import wire
 from muleteer.engine.child import WORKER
-from muleteer.engine.protocol import (
-    Choice,
-    Conversation,
-    EngineStatus,
-    Held,
-    JsonSchema,
-    LoadSettings,
-    Properties,
-    Text,
-    Use,
-)
+from muleteer.engine.lane import Job, Lane, Part
+from muleteer.engine.protocol import EngineStatus, Held, LoadSettings, Properties, Use
+from muleteer.engine.queue import Queue
 from muleteer.engine.supervisor import FIRST_PAUSE_S, Restarts, Supervisor
-from muleteer.errors import EngineBusyError, EngineError, MuleteerError
+from muleteer.errors import CancelledByClientError, EngineBusyError, EngineError, MuleteerError
 
 log = logging.getLogger("muleteer.engine")
 
@@ -42,27 +32,22 @@ SILENCE_S = 60.0
 CANCEL_S = 20.0
 """Seconds that the engine may take to drop a request: three such chunks."""
 
-Part = wire.Chunk | wire.Answer
-A = TypeVar("A", wire.Counted, wire.Warmed, wire.Chosen, wire.Written)
+LATE_S = 2.0
+"""Seconds beyond the time that a load may take: its own time-out says what happened and comes first."""
+BETWEEN_WARMS_S = 1.0
+"""Seconds after warming in the background before the model may be unloaded: several prompts are warmed in a
+row, and the daemon asks for the next one within milliseconds."""
 
 
-class _Job:
-    """One request. `parts` is bounded by the request's own token limit."""
+class Engine(Lane):
+    """The engine process of one model. Use it from one event loop. As a brain, each of its calls is a direct
+    turn of its own; `lane` gives the brain of a turn with several.
 
-    def __init__(self, id: int, line: bytes) -> None:
-        self.id = id
-        self.line = line
-        self.parts: asyncio.Queue[Part | MuleteerError] = asyncio.Queue()
-        self.started = 0.0
-        self.abandoned = False
-
-
-class Engine:
-    """The engine process of one model. Use it from one event loop.
-
-    `queue` is how many requests may wait behind the running one. `load_timeout` in seconds bounds one load,
-    and how long a request waits for an engine that is not ready. `restarts` is how often in a row the
-    process is started again without having finished a decode.
+    `queue` is how many requests may wait behind the running one: a direct request is refused when so many
+    direct ones wait, a background one when so many of both kinds do. `load_timeout` in seconds bounds one
+    load, and how long a request waits for an engine that is not ready. `restarts` is how often in a row the
+    process is started again without having finished a request. After `idle_unload` seconds without a request
+    (warming in the background is none) the model is unloaded until the next one; 0 means never.
     """
 
     def __init__(
@@ -70,14 +55,16 @@ class Engine:
         model: Path,
         settings: LoadSettings,
         *,
-        queue: int = 8,
+        queue: int = 16,
         load_timeout: float = 300.0,
         restarts: int = 5,
+        idle_unload: float = 0.0,
         silence: float = SILENCE_S,
         cancel_timeout: float = CANCEL_S,
         first_pause: float = FIRST_PAUSE_S,
         command: Sequence[str] = WORKER,
     ) -> None:
+        super().__init__(self)
         policy = Restarts(restarts, first_pause)
         self._supervisor = Supervisor(command, wire.Load(str(model), settings), self, policy, load_timeout)
         self._limit = queue
@@ -85,10 +72,15 @@ class Engine:
         self._silence = silence
         self._cancel_timeout = cancel_timeout
         self._ids = itertools.count(1)
-        self._waiting: deque[_Job] = deque()
-        self._running: _Job | None = None
+        self._waiting: Queue[Job] = Queue()
+        self._running: Job | None = None
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._idle_unload = idle_unload
+        self._keep_until = 0.0
+        self._unloading: asyncio.TimerHandle | None = None
+        self._threads = 0
+        self._deferred = ""
         self._patience: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._past = Use()
@@ -118,7 +110,7 @@ class Engine:
         self._task = None
 
     def status(self) -> EngineStatus:
-        """The state now. `reason` is the last failure, also after the engine has recovered from it."""
+        """The state now. `reason` is the last failure, until a decode has been finished after it."""
         supervisor = self._supervisor
         return EngineStatus(
             state=supervisor.state,
@@ -129,15 +121,18 @@ class Engine:
             properties=supervisor.properties,
             held=self._ledger.held,
             totals=self._past + self._ledger.totals,
+            threads=self._threads or (supervisor.properties.threads if supervisor.properties else 0),
+            deferred=self._deferred,
         )
 
     async def ready(self, timeout: float) -> Properties:  # noqa: ASYNC109  (part of the sentence it raises)
-        """Wait until the model is loaded. Raises `EngineError` after `timeout` seconds, and as soon as the
-        engine has failed for good: `ModelError` if the model is why."""
+        """Wait until the model is loaded, loading it if it was unloaded. Raises `EngineError` after `timeout`
+        seconds, and as soon as the engine has failed for good: `ModelError` if the model is why."""
         try:
             async with asyncio.timeout(timeout):
                 while (properties := self._supervisor.properties) is None:
                     self._raise_if_down()
+                    self._supervisor.wake()
                     await self._changed.wait()
                 return properties
         except TimeoutError:
@@ -149,50 +144,33 @@ class Engine:
             await self._changed.wait()
         return now
 
-    # Calls: see `harness.brains.Brain`.
+    # What requests are served with.
 
-    async def count(self, prompt: Conversation | str) -> int:
-        return (await self._answer(wire.Count(next(self._ids), prompt), wire.Counted)).result
+    def set_threads(self, number: int) -> None:
+        """Decode with so many threads, at least 1, from the next request on, in every process to come."""
+        if number != self._threads:
+            self._threads = number
+            self._tell_threads()
 
-    async def warm(self, prompt: Conversation) -> Use:
-        """Decode the constant part of `prompt` and keep it."""
-        return (await self._answer(wire.Warm(next(self._ids), prompt), wire.Warmed)).result
+    def defer(self, reason: str) -> None:
+        """Let background requests wait as long as `reason` is not empty; one that writes may finish."""
+        self._deferred = reason
+        self._advance()
 
-    async def choose(
-        self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
-    ) -> Choice:
-        request = wire.Choose(next(self._ids), prompt, tuple(options), prompt_limit)
-        return (await self._answer(request, wire.Chosen)).result
+    def lane(self, background: bool = False) -> Lane:
+        return Lane(self, background, self.number())
 
-    async def fill(
-        self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
-    ) -> Text:
-        request = wire.Fill(next(self._ids), prompt, schema, limit, prompt_limit)
-        return (await self._answer(request, wire.Written)).result
+    # Requests.
 
-    async def write(
-        self,
-        prompt: Conversation,
-        *,
-        limit: int,
-        stop: Sequence[str] = (),
-        prompt_limit: int | None = None,
-    ) -> AsyncGenerator[str | Text, None]:
-        request = wire.Write(next(self._ids), prompt, limit, tuple(stop), prompt_limit)
-        async with aclosing(self._parts(request)) as parts:
-            async for part in parts:
-                if isinstance(part, wire.Chunk):
-                    yield part.text
-                else:
-                    yield self._expect(part, wire.Written).result
+    def number(self) -> int:
+        """One that no other request or lane has; larger than all before it."""
+        return next(self._ids)
 
-    async def _answer(self, request: wire.Request, kind: type[A]) -> A:
-        async with aclosing(self._parts(request)) as parts:
-            return self._expect(await anext(parts), kind)
-
-    async def _parts(self, request: wire.Request) -> AsyncGenerator[Part, None]:
+    async def serve(self, request: wire.Request, background: bool, age: int) -> AsyncGenerator[Part, None]:
         """What the engine answers, the last part being final. Closing this early frees the engine."""
-        job = self._submit(request)
+        self._raise_if_down()
+        job = Job(request, background, age)
+        self._submit(job)
         try:
             part: Part | MuleteerError | None = None
             while part is None or isinstance(part, wire.Chunk):
@@ -203,48 +181,59 @@ class Engine:
         finally:
             self._abandon(job)
 
-    def _expect(self, part: Part, kind: type[A]) -> A:
-        if not isinstance(part, kind):
-            self._supervisor.kill(f"answered a request with {part.kind!r} and was killed")
-            raise EngineError(
-                "The engine gave the wrong kind of answer; it is being started again. Try again in a moment."
-            )
-        return part
-
     # The queue. Nothing below awaits: each step is whole before the next event.
 
-    def _submit(self, request: wire.Request) -> _Job:
-        self._raise_if_down()
-        idle = self._running is None and self._supervisor.state == "ready"
-        if not idle and len(self._waiting) >= self._limit:
-            hint = min(max(self._typical_s * len(self._waiting), 1.0), 60.0)
+    def _submit(self, job: Job) -> None:
+        background = job.place.background
+        if self._supervisor.state == "unloaded" and job.gives_way:
+            raise EngineError("The model is unloaded; there is nothing to prepare until a request loads it.")
+        self._supervisor.wake()
+        held_back = background and self._deferred
+        at_once = self._running is None and self._supervisor.state == "ready" and not held_back
+        ahead = self._waiting.count(background)
+        if not at_once and ahead >= self._limit:
+            hint = min(max(self._typical_s * ahead, 1.0), 60.0)
             raise EngineBusyError(
-                f"The engine is busy and {len(self._waiting)} requests wait already. "
-                f"Try again in {hint:.0f} seconds.",
+                f"The engine is busy and {ahead} requests wait already. Try again in {hint:.0f} seconds.",
                 hint,
             )
-        job = _Job(request.id, wire.to_engine(request))
-        self._waiting.append(job)
+        self._waiting.add(job.place, job)
         self._advance()
-        return job
 
     def _advance(self) -> None:
-        """Send the next request if the engine can take it."""
-        if self._running is None and self._waiting and self._supervisor.state == "ready":
-            self._running = self._waiting.popleft()
-            self._running.started = asyncio.get_running_loop().time()
-            self._supervisor.send(self._running.line)
-            self._arm(self._silence, f"gave no sign of life for {self._silence:g} seconds and was killed")
+        """Send the next request if the engine can take it; make room for it if it should."""
+        if self._running is None and self._supervisor.state == "ready":
+            if job := self._waiting.take(background=not self._deferred):
+                self._running = job
+                job.started = asyncio.get_running_loop().time()
+                self._supervisor.send(job.line)
+                self._listen()
+        elif self._running and self._running.gives_way and (self._deferred or self._waiting.count(False)):
+            self._cancel(self._running)
+        self._rest()
 
-    def _abandon(self, job: _Job) -> None:
+    def _abandon(self, job: Job) -> None:
         """The caller is gone, or done."""
-        if job in self._waiting:
-            self._waiting.remove(job)
+        if self._waiting.remove(job.place):
+            self._rest()
         elif job is self._running:
             job.abandoned = True
+            self._cancel(job)
+
+    def _cancel(self, job: Job) -> None:
+        """Have the running request dropped, under a deadline that further reasons do not prolong."""
+        if not job.cancelled:
+            job.cancelled = True
             self._supervisor.send(wire.to_engine(wire.Cancel(job.id)))
             seconds = self._cancel_timeout
             self._arm(seconds, f"did not drop a cancelled request within {seconds:g} seconds and was killed")
+
+    def _put_back(self, job: Job) -> None:
+        """The running request has given way and waits again; what it decoded is kept by the engine."""
+        self._running = None
+        self._disarm()
+        job.cancelled = False
+        self._waiting.add(job.place, job)
 
     def _finish(self, last: Part | MuleteerError) -> None:
         """The running request is over."""
@@ -252,10 +241,39 @@ class Engine:
         if job is None:
             return
         job.parts.put_nowait(last)
-        took = asyncio.get_running_loop().time() - job.started
-        self._typical_s += (took - self._typical_s) / 8
+        now = asyncio.get_running_loop().time()
+        self._typical_s += (now - job.started - self._typical_s) / 8
+        self._keep_until = max(
+            self._keep_until, now + (BETWEEN_WARMS_S if job.gives_way else self._idle_unload)
+        )
         self._running = None
         self._disarm()
+
+    def _rest(self) -> None:
+        """Arrange for the model to be unloaded when nobody has used it for long enough."""
+        if self._unloading:
+            self._unloading.cancel()
+            self._unloading = None
+        busy = self._running is not None or len(self._waiting) > 0
+        if self._idle_unload and not busy and self._supervisor.state == "ready":
+            self._unloading = asyncio.get_running_loop().call_at(self._keep_until, self._unload)
+
+    def _unload(self) -> None:
+        log.info("Nobody has used the model for %g seconds: it is unloaded.", self._idle_unload)
+        self._account()
+        self._supervisor.unload()
+
+    def _account(self) -> None:
+        """The process is gone: it holds nothing, and what it used is past."""
+        self._past += self._ledger.totals
+        self._ledger = wire.Ledger(Held(), Use())
+
+    def _tell_threads(self) -> None:
+        if self._threads and self._supervisor.state == "ready":
+            self._supervisor.send(wire.to_engine(wire.Threads(self._threads)))
+
+    def _listen(self) -> None:
+        self._arm(self._silence, f"gave no sign of life for {self._silence:g} seconds and was killed")
 
     def _arm(self, seconds: float, cause: str) -> None:
         self._disarm()
@@ -267,13 +285,17 @@ class Engine:
             self._deadline = None
 
     def _fail_waiting(self, error: MuleteerError) -> None:
-        while self._waiting:
-            self._waiting.popleft().parts.put_nowait(type(error)(str(error)))
+        for job in self._waiting.clear():
+            job.parts.put_nowait(type(error)(str(error)))
 
     def _lose_patience(self) -> None:
         """The engine has not been ready for so long that nobody waits any longer."""
         self._fail_waiting(EngineError(self._not_ready(self._load_timeout)))
-        self._patience = asyncio.get_running_loop().call_later(self._load_timeout, self._lose_patience)
+        self._be_patient()
+
+    def _be_patient(self) -> None:
+        seconds = self._load_timeout + LATE_S
+        self._patience = asyncio.get_running_loop().call_later(seconds, self._lose_patience)
 
     def _not_ready(self, seconds: float) -> str:
         supervisor = self._supervisor
@@ -297,33 +319,52 @@ class Engine:
             log.debug("Dropped a late %s of request %s.", message.kind, id)
             return
         if isinstance(message, wire.Failed):
-            self._finish(wire.as_error(message))
-        elif isinstance(message, wire.Answer):
-            if not isinstance(message, wire.Counted):
-                self._supervisor.proven()
-            self._finish(message)
-        else:
-            if not job.abandoned:
-                self._arm(self._silence, f"gave no sign of life for {self._silence:g} seconds and was killed")
-            if isinstance(message, wire.Chunk):
-                job.parts.put_nowait(message)
+            given_way = job.cancelled and not job.abandoned and message.code == CancelledByClientError.code
+            if given_way:
+                self._put_back(job)
+            else:
+                self._finish(wire.as_error(message))
+        elif isinstance(message, wire.Chunk | wire.Answer):
+            self._take(job, message)
+        elif not job.cancelled:
+            self._listen()
         self._advance()
 
+    def _take(self, job: Job, part: Part) -> None:
+        """A part of the running request's answer."""
+        if not job.takes(part):
+            cause = "gave an answer that does not fit its request and was killed"
+            self._supervisor.kill(cause)
+            self._finish(EngineError(f"The engine {cause}; it is being started again. Try again soon."))
+        elif isinstance(part, wire.Answer):
+            if not isinstance(part, wire.Counted):
+                self._supervisor.proven(forgive=not job.gives_way)
+            self._finish(part)
+        elif not job.cancelled:
+            self._listen()
+            job.parts.put_nowait(part)
+
     def ended(self, error: EngineError) -> None:
-        self._past += self._ledger.totals
-        self._ledger = wire.Ledger(Held(), Use())
+        self._account()
         self._finish(error)
+
+    def overdue(self) -> None:
+        self._fail_waiting(self._supervisor.failure)
 
     def changed(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
-        down = self._supervisor.state in ("failed", "stopped")
-        if down:
+        state = self._supervisor.state
+        if state in ("failed", "stopped"):
             self._finish(self._supervisor.failure)
             self._fail_waiting(self._supervisor.failure)
-        if self._patience and (down or self._supervisor.state == "ready"):
+        if state == "ready":
+            self._tell_threads()
+            self._keep_until = asyncio.get_running_loop().time() + self._idle_unload
+        coming = state in ("starting", "loading", "restarting")
+        if self._patience and not coming:
             self._patience.cancel()
             self._patience = None
-        elif not self._patience and not down and self._supervisor.state != "ready":
-            self._patience = asyncio.get_running_loop().call_later(self._load_timeout, self._lose_patience)
+        elif coming and not self._patience:
+            self._be_patient()
         self._advance()

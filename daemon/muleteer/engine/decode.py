@@ -97,6 +97,14 @@ class Decoder:
         self._cache.close()
         self._llama.close()
 
+    def set_threads(self, number: int) -> None:
+        """Decode with so many threads, at least 1; `properties` keeps the number that was loaded with."""
+        self._llama.set_threads(number)
+
+    def idle(self) -> bool:
+        """Do one small piece of what can wait until nobody asks; whether there may be more. There is none."""
+        return False
+
     def forget(self) -> None:
         """Drop every sequence but those on disk, and start the ledger anew."""
         self._cache.clear()

@@ -109,6 +109,11 @@ class Llama:
         """Free everything native; safe to call twice."""
         self._close.close()
 
+    def set_threads(self, number: int) -> None:
+        """Evaluate with so many threads, at least 1, from the next batch on."""
+        self.threads = number
+        llama_cpp.llama_set_n_threads(self._context, number, number)
+
     # Sequences.
 
     @property

@@ -3,10 +3,12 @@
 The rules:
 
 1. A process that ends is followed by another, after a pause that doubles each time.
-2. After `restarts` restarts in a row without a finished decode in between, no more: state `failed`.
+2. After `restarts` restarts in a row without a finished request in between, no more: state `failed`. Warming
+   in the background does not count: a process that dies after that would be started again for ever.
 3. A model that cannot be loaded will not load better the next time: `failed` at once, with its sentence.
 4. Native code that crashes before its first finished decode is started once more without llama.cpp's extra
    buffers, whose kernels crash on some machines; this attempt is not counted.
+5. A process that was unloaded ended on purpose: none follows until `wake`, and nothing is counted.
 
 Knows nothing of requests beyond that; `client.py` is told of every message and every end.
 """
@@ -27,7 +29,7 @@ from muleteer.errors import EngineDiedError, EngineError, MuleteerError, Request
 
 log = logging.getLogger("muleteer.engine")
 
-State = Literal["starting", "loading", "ready", "restarting", "failed", "stopped"]
+State = Literal["starting", "loading", "ready", "restarting", "failed", "stopped", "unloaded"]
 
 FIRST_PAUSE_S = 0.5
 """Before the first restart: enough for the kernel to take the dead process's memory back."""
@@ -43,6 +45,9 @@ class Owner(Protocol):
 
     def ended(self, error: EngineError) -> None:
         """The process is gone; `error` is for whoever waits for its answer."""
+
+    def overdue(self) -> None:
+        """The model was not loaded in time, and `failure` says so; another try follows."""
 
     def changed(self) -> None:
         """`state` is another one."""
@@ -88,10 +93,13 @@ class Supervisor:
         self._load_timeout = load_timeout
         self._child: Child | None = None
         self._proven = False
+        self._overdue = False
+        self._leaving = False
+        self._wanted = asyncio.Event()
 
     @property
     def pid(self) -> int | None:
-        return self._child.pid if self._child else None
+        return self._child.pid if self._child and not self._leaving else None
 
     def send(self, line: bytes) -> None:
         if self._child:
@@ -103,10 +111,28 @@ class Supervisor:
             self._child.kill(cause)
             self._lose()
 
-    def proven(self) -> None:
-        """A decode was finished: past failures no longer count, and the extra buffers work here."""
+    def proven(self, forgive: bool) -> None:
+        """A decode was finished: the extra buffers work here, what was wrong is over. With `forgive`, past
+        failures no longer count."""
         self._proven = True
-        self._policy.succeeded()
+        self.reason = ""
+        if forgive:
+            self._policy.succeeded()
+
+    def unload(self) -> None:
+        """End a ready process on purpose; `wake` brings the next one."""
+        if self._child and self.state == "ready":
+            self._leaving = True
+            self._wanted.clear()
+            self._child.leave()
+            self.properties = None
+            self._become("unloaded")
+
+    def wake(self) -> None:
+        """Load again what was unloaded."""
+        if self.state == "unloaded":
+            self._wanted.set()
+            self._become("starting")
 
     def begin(self) -> None:
         """Announce `run`: from now on requests wait instead of failing."""
@@ -116,9 +142,8 @@ class Supervisor:
     async def run(self) -> None:
         """Keep an engine running until cancelled, or until it has failed for good."""
         try:
-            while (pause := self._judge(await self._live())) is not None:
-                await asyncio.sleep(pause)
-                self.restarts += 1
+            while await self._live_once():
+                pass
             self._become("failed")
         finally:
             if self.state != "failed":
@@ -129,9 +154,21 @@ class Supervisor:
         self.failure = EngineError("The engine is not running.")
         self._become("stopped")
 
+    async def _live_once(self) -> bool:
+        """One process, and the wait for the next one; whether there is to be one."""
+        result = await self._live()
+        if self._leaving:
+            await self._wanted.wait()
+        elif (pause := self._judge(result)) is None:
+            return False
+        else:
+            await asyncio.sleep(pause)
+            self.restarts += 1
+        return True
+
     async def _live(self) -> End | MuleteerError:
         """One process from start to end, or the reason why its model cannot be loaded."""
-        self._proven = False
+        self._proven = self._overdue = self._leaving = False
         try:
             async with started(self._command) as child:
                 self._child = child
@@ -147,11 +184,7 @@ class Supervisor:
             self.properties = None
 
     async def _converse(self, child: Child) -> MuleteerError | None:
-        loading = asyncio.get_running_loop().call_later(
-            self._load_timeout,
-            child.kill,
-            f"did not finish loading within {self._load_timeout:g} seconds and was killed",
-        )
+        loading = asyncio.get_running_loop().call_later(self._load_timeout, self._expire, child)
         try:
             async with aclosing(child.messages()) as messages:
                 async for message in messages:
@@ -164,12 +197,16 @@ class Supervisor:
                             self._become("ready")
                         case wire.Failed(id=None):
                             return wire.as_error(message)
-                        case _:
+                        case _ if not self._leaving:
                             self._owner.received(message)
         finally:
             loading.cancel()
         self._lose()
         return None
+
+    def _expire(self, child: Child) -> None:
+        self._overdue = True
+        child.kill(f"did not finish loading within {self._load_timeout:g} seconds and was killed")
 
     def _judge(self, result: End | MuleteerError) -> float | None:
         """Seconds until the next process, or None for good; the owner is told how this one ended."""
@@ -189,16 +226,19 @@ class Supervisor:
                 "it has failed too often in a row and stays down. See the daemon's log, then restart it."
             )
         self.reason = f"The engine {end.cause}; {follows.split('. ')[0]}."
-        log.warning("%s", self.reason)
+        log.log(logging.ERROR if pause is None else logging.WARNING, "%s", self.reason)
         self.failure = EngineError(f"The engine {end.cause}; {follows}")
         self._lose()
         self._owner.ended(EngineDiedError(f"The engine {end.cause} in the middle of this request; {follows}"))
+        if self._overdue:
+            self._owner.overdue()
         return pause
 
     def _lose(self) -> None:
         """The process is dead or dying: nothing more goes to it, though its last words may still come."""
-        self.properties = None
-        self._become("restarting")
+        if not self._leaving:
+            self.properties = None
+            self._become("restarting")
 
     def _become(self, state: State) -> None:
         if state != self.state:

@@ -3,10 +3,12 @@
 Pure: messages in, bytes out, and back. Knows nothing of sockets, processes or llama.cpp. This file is the
 specification; both ends come from the same installation, so there is no version to negotiate.
 
-    daemon to engine     Load, once; then requests (Count, Warm, Choose, Fill, Write), one at a time; Cancel
+    daemon to engine     Load, once; then requests (Count, Warm, Choose, Fill, Write), one at a time; Cancel;
+                         Threads between requests
     engine to daemon     Loading; then Ready, or Failed without an id
                          for a request: Beat and Chunk as it goes on, then one Ledger and one final message
                          (Counted, Warmed, Chosen, Written or Failed)
+                         between requests: a Ledger when something was moved in the meantime
 
 Either end leaves by closing its end of the socket.
 """
@@ -102,6 +104,14 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class Threads:
+    """Decode with `number` threads from the next request on."""
+
+    number: int
+    kind: Literal["threads"] = "threads"
+
+
+@dataclass(frozen=True, slots=True)
 class Loading:
     kind: Literal["loading"] = "loading"
 
@@ -159,7 +169,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What the engine holds and has used since it was loaded, as of the end of a request."""
+    """What the engine holds now, and what it has used since it was loaded."""
 
     held: Held
     totals: Use
@@ -177,8 +187,15 @@ class Failed:
 
 
 Request = Count | Warm | Choose | Fill | Write
-ToEngine = Load | Request | Cancel
+ToEngine = Load | Request | Cancel | Threads
 Answer = Counted | Warmed | Chosen | Written
+ANSWERS: dict[type[Request], type[Answer]] = {
+    Count: Counted,
+    Warm: Warmed,
+    Choose: Chosen,
+    Fill: Written,
+    Write: Written,
+}
 FromEngine = Loading | Ready | Beat | Chunk | Answer | Ledger | Failed
 
 _Tagged = Field(discriminator="kind")

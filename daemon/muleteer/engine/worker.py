@@ -5,9 +5,10 @@
 `N` is the child's end of a socket pair; `wire.py` is what is said over it. The loop:
 
 1. wait for `Load`, load, say `Ready`;
-2. wait for a request; run it; between prefill chunks and between tokens the decoder calls `check`, which
+2. while nothing is asked, let the decoder do what can wait, piece by piece;
+3. wait for a request; run it; between prefill chunks and between tokens the decoder calls `check`, which
    looks at the socket without waiting;
-3. send what it used and how it ended.
+4. send what it used and how it ended.
 
 End-of-file on the socket ends the process, wherever it is. This file does not know what a token is: that
 is `decode.py`, imported here and nowhere in the daemon.
@@ -69,6 +70,11 @@ class Decoding(Protocol):
     def held(self) -> Held: ...
     @property
     def totals(self) -> Use: ...
+    def set_threads(self, number: int) -> None: ...
+    def idle(self) -> bool:
+        """Do one small piece of what can wait, if there is any; whether there may be more."""
+        ...
+
     def count(self, prompt: Conversation | str) -> int: ...
     def warm(self, prompt: Conversation, check: Check) -> Use: ...
     def choose(
@@ -83,6 +89,7 @@ class Decoding(Protocol):
     def close(self) -> None: ...
 
 
+Order = wire.Load | wire.Threads | wire.Request
 Loader = Callable[[Path, LoadSettings], Decoding]
 
 
@@ -92,15 +99,21 @@ class Inbox:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._lines = wire.Lines()
-        self._waiting: deque[wire.Load | wire.Request] = deque()
+        self._waiting: deque[Order] = deque()
         self._cancelled: set[int] = set()
         self._sent = time.monotonic()
 
-    def wait(self) -> wire.Load | wire.Request:
+    def wait(self) -> Order:
         """The next message that asks for work."""
         while not self._waiting:
             self._take()
         return self._waiting.popleft()
+
+    @property
+    def empty(self) -> bool:
+        """Whether `wait` would have to wait."""
+        self.check(None)
+        return not self._waiting
 
     def check(self, id: int | None) -> None:
         """Look at the socket without waiting: raise if request `id` was cancelled, else show life if due."""
@@ -114,9 +127,9 @@ class Inbox:
         if time.monotonic() - self._sent >= BEAT_S:
             self.send(wire.Beat(id))
 
-    def forget(self, id: int) -> None:
-        """Request `id` is over: ids only grow, so a cancel for it or an older one comes too late."""
-        self._cancelled = {other for other in self._cancelled if other > id}
+    def forget(self) -> None:
+        """A request is over: only what waits can still be cancelled."""
+        self._cancelled &= {order.id for order in self._waiting if isinstance(order, wire.Request)}
 
     def send(self, message: wire.FromEngine) -> None:
         try:
@@ -157,13 +170,33 @@ def run(connection: socket.socket, load: Loader) -> None:
     with contextlib.closing(decoder):
         inbox.send(wire.Ready(decoder.properties))
         while True:
-            _answer(inbox, decoder, inbox.wait())
+            _use_leisure(inbox, decoder)
+            order = inbox.wait()
+            if isinstance(order, wire.Load):
+                raise wire.WireError("a second Load")
+            if isinstance(order, wire.Threads):
+                decoder.set_threads(order.number)
+            else:
+                _answer(inbox, decoder, order)
 
 
-def _answer(inbox: Inbox, decoder: Decoding, request: wire.Load | wire.Request) -> None:
-    if isinstance(request, wire.Load):
-        raise wire.WireError("a second Load")
+def _use_leisure(inbox: Inbox, decoder: Decoding) -> None:
+    before = decoder.held
+    while inbox.empty and _idle(decoder):
+        pass
+    if decoder.held != before:
+        inbox.send(wire.Ledger(decoder.held, decoder.totals))
 
+
+def _idle(decoder: Decoding) -> bool:
+    try:
+        return decoder.idle()
+    except Exception:  # nobody waits for this, and requests may well work
+        log.exception("What the engine does between requests failed.")
+        return False
+
+
+def _answer(inbox: Inbox, decoder: Decoding, request: wire.Request) -> None:
     def check() -> None:
         inbox.check(request.id)
 
@@ -178,7 +211,7 @@ def _answer(inbox: Inbox, decoder: Decoding, request: wire.Load | wire.Request) 
         final = wire.as_failed(request.id, _unexpected(error))
     inbox.send(wire.Ledger(decoder.held, decoder.totals))
     inbox.send(final)
-    inbox.forget(request.id)
+    inbox.forget()
 
 
 def _perform(inbox: Inbox, decoder: Decoding, request: wire.Request, check: Check) -> wire.Answer:
