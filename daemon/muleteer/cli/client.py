@@ -25,9 +25,9 @@ from muleteer.harness.events import CallUse, LevelUse, TurnFinished
 
 CONNECT_TIMEOUT = 5.0  # seconds; the kernel connects a local socket at once unless its backlog is full
 ANSWER_TIMEOUT = 10.0  # seconds for what needs no model
-# Seconds between two events of a turn: a full queue (8) of turns that each take their whole time (120 s),
+# Seconds between two events of a turn: a full queue (16) of turns that each take their whole time (120 s),
 # and some more. Not endless, so that a script does not wait for a daemon that hangs.
-TURN_TIMEOUT = 1200.0
+TURN_TIMEOUT = 2400.0
 LARGEST_ANSWER = 4 << 20  # bytes; the longest real one, a list of some hundred tools, is under 200 kB
 
 CHUNK = 65_536  # bytes read at most at once
