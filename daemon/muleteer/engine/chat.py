@@ -1,7 +1,8 @@
 """A conversation as tokens, by the model's own chat template.
 
 Template text is tokenized with special tokens on; foreign text on its own, with special tokens off, and
-broken inside whatever spells a tag token (those match even then). Knows nothing of caches or decoding.
+broken inside whatever spells a tag token (those match even then) or becomes a control token all the same.
+Otherwise the tokens are those of the whole text. Knows nothing of caches or decoding.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import jinja2
 
 from muleteer.engine.llama import Llama
 from muleteer.engine.prefixes import common_prefix
-from muleteer.engine.protocol import Conversation
+from muleteer.engine.protocol import Conversation, Message
+from muleteer.engine.stream import THINK
 from muleteer.engine.template import Segment, Slots, Template
 from muleteer.engine.turns import Turns
+from muleteer.errors import EngineError
 
 CHATML = (
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}"
@@ -31,6 +34,10 @@ PLAIN = (
     "{% if add_generation_prompt %}Assistant:{% endif %}"
 )
 SEGMENTS = 2048  # tokenized segments kept; a turn has about thirty, a segment takes up to a few kB
+BAR = "|\uff5c"  # DeepSeek's is twice as wide
+TAG = re.compile(rf"<[{BAR}/]?\w[^<>\s]*>")  # as templates write them: <|im_end|>, </s>, <end_of_turn>
+PIPED = re.compile(rf"<[{BAR}][^<>\s]+[{BAR}]>")  # a control token of the model the template was written for
+LONE = "\x01"  # a character that no piece of a vocabulary contains, so that it stays a token of its own
 OUTPUTS = 64  # own outputs kept as tokens; more than a conversation that fits the context has messages
 
 _log = logging.getLogger(__name__)
@@ -52,12 +59,17 @@ class Chat:
     def __init__(self, llama: Llama) -> None:
         self._llama = llama
         self._turns = Turns(_template(llama))
-        tags = [f"(?<={re.escape(text[0])})(?={re.escape(text[1:])})" for text in llama.markup()]
-        self._inside_tags = re.compile("|".join(tags)) if tags else None
+        tags = llama.markup()
+        self._tags = frozenset(tags)
+        self._inside_tags = re.compile(_inside(tags)) if tags else None
+        self._adds_space = b"".join(map(llama.piece, llama.tokenize("x", special=False))) != b"x"
+        self._lone = llama.tokenize(LONE, special=False)
         self._segment = functools.lru_cache(maxsize=SEGMENTS)(self._tokenize)
         self._outputs: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self.knows_tools = self._turns.able.tools
+        self.thinks = THINK in (llama.template or "") or len(llama.tokenize(THINK, special=True)) == 1
         self.end = self._end_of_turn()
+        self._reply_is_apart = self._is_apart(self.render(Conversation((Message("user", "?"),))).tokens)
 
     def render(self, conversation: Conversation) -> Prompt:
         """The prompt of a conversation. Raises `EngineError` when the template refuses it."""
@@ -79,8 +91,16 @@ class Chat:
         return self._tokens(slots.split(self._turns.constant_text(slots, conversation)))
 
     def foreign(self, text: str) -> list[int]:
-        """Tokens of text that is not the template's: never a control or tag token."""
-        return list(self._segment(text, False))
+        """Tokens of a reply's text: never a control or tag token."""
+        return list(self._segment(text, False, self._reply_is_apart))
+
+    def spelled_out(self) -> list[str]:
+        """Tags like `<|user|>` that the template writes and the vocabulary has no token for."""
+        slots = Slots()
+        text = self._turns.text(slots, Conversation((Message("system", "S"), Message("user", "?"))))
+        own = "".join(segment.text for segment in slots.split(text) if not segment.foreign)
+        tags = dict.fromkeys(PIPED.findall(own))
+        return [tag for tag in tags if len(self._llama.tokenize(tag, special=True)) > 1]
 
     def remember(self, text: str, tokens: Sequence[int]) -> None:
         """The model wrote `text` as these tokens. In a later prompt it becomes them again, so that the
@@ -99,22 +119,67 @@ class Chat:
             if not segment.foreign and i + 1 < len(segments) and segments[i + 1].arguments:
                 text, white = text.rstrip(), text[len(text.rstrip()) :]
             known = self._outputs.get(text) if segment.own else None
-            tokens += known or self._segment(text, not segment.foreign)
+            tokens += known or self._segment(text, not segment.foreign, self._is_apart(tokens))
         beginning = self._llama.beginning
         if self._llama.adds_beginning and beginning is not None and tokens[:1] != [beginning]:
             tokens.insert(0, beginning)
         return tokens
 
-    def _tokenize(self, text: str, special: bool) -> tuple[int, ...]:
-        parts = [text] if special or self._inside_tags is None else self._inside_tags.split(text)
-        return tuple(token for part in parts if part for token in self._llama.tokenize(part, special))
+    def _is_apart(self, before: Sequence[int]) -> bool:
+        """Whether a text after these tokens gets the space that the vocabulary puts before a text."""
+        if not self._adds_space or not before:
+            return self._adds_space
+        return self._llama.is_control(before[-1]) or self._llama.text_of(before[-1]) in self._tags
+
+    def _tokenize(self, text: str, special: bool, apart: bool) -> tuple[int, ...]:
+        if special:
+            return tuple(self._raw(text, True, apart))
+        return tuple(self._plain(text, self._inside_tags, apart))
+
+    def _plain(self, text: str, cuts: re.Pattern[str] | None, apart: bool) -> list[int]:
+        """Tokens of a foreign text that is cut before it is tokenized."""
+        tokens: list[int] = []
+        for part in cuts.split(text) if cuts else [text]:
+            new = self._raw(part, False, apart and not tokens) if part else []
+            control = next(filter(self._llama.is_control, new), None)
+            if control is not None:  # SentencePiece pieces can add up to the text of one
+                mark = self._llama.text_of(control)
+                if mark not in part:
+                    raise EngineError(f"A text would become the control token {mark}; leave it out.")
+                new = self._plain(part, re.compile(_inside([mark])), apart and not tokens)
+            tokens += new
+        return tokens
+
+    def _raw(self, text: str, special: bool, apart: bool) -> list[int]:
+        """Tokens of a text; unless it is `apart`, without a space that is not in it."""
+        if apart or not self._adds_space:
+            return self._llama.tokenize(text, special)
+        return self._llama.tokenize(LONE + text, special)[len(self._lone) :]
 
     def _end_of_turn(self) -> int:
-        """The token that ends the assistant's turn by the template, else by the vocabulary."""
-        after = self._llama.tokenize(self._turns.after_reply(Slots()).lstrip(), special=True)
-        if after and (self._llama.is_end(after[0]) or self._llama.is_control(after[0])):
-            return after[0]
+        """The token that ends the assistant's turn by the template, else by the vocabulary. Raises
+        `EngineError` when the template ends it with a tag that is no token."""
+        text = self._turns.after_reply(Slots()).lstrip()
+        first = next(iter(self._llama.tokenize(text, special=True)), self._llama.end)
+        tag = TAG.match(text)
+        known = self._llama.is_end(first) or self._llama.is_control(first)
+        if known or (tag and self._llama.text_of(first) == tag[0]):
+            return first
+        if tag:
+            raise EngineError(
+                f"its chat template ends a turn with {tag[0]}, which is not a token of its vocabulary; "
+                "the file was converted wrongly or the template is another model's."
+            )
         return self._llama.end
+
+
+def _inside(tags: Sequence[str]) -> str:
+    """A pattern of the places after the first character of a tag; grouped by it, since some vocabularies
+    have thousands."""
+    groups: dict[str, list[str]] = {}
+    for tag in tags:
+        groups.setdefault(tag[0], []).append(re.escape(tag[1:]))
+    return "|".join(f"(?<={re.escape(first)})(?={'|'.join(rest)})" for first, rest in groups.items())
 
 
 def _template(llama: Llama) -> Template:

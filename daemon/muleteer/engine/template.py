@@ -20,6 +20,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 OPEN, CLOSE, DIGITS = "\ue000", "\ue001", "".join(chr(0xE010 + i) for i in range(16))
 PLAIN = re.compile(r"[A-Za-z0-9_ ,.;()/-]*")  # cannot spell a control token: those have <, [, {, | or worse
 GENERATION = re.compile(r"{%-?\s*(?:end)?generation\s*-?%}")  # training marks that jinja does not know
+NO_THINKING = {"enable_thinking": False, "thinking": False}  # Qwen3, GLM, SmolLM3; DeepSeek V3, Granite, Kimi
 STYLE = (", ", ": ")  # JSON separators of the training data of every tool-calling model looked at
 
 
@@ -123,7 +124,7 @@ class Template:
         environment.filters["tojson"] = self._to_json
         environment.globals["raise_exception"] = _raise
         self._template = environment.from_string(GENERATION.sub("", source))
-        self._fixed: dict[str, object] = {"bos_token": beginning, "eos_token": end, "enable_thinking": False}
+        self._fixed: dict[str, object] = {"bos_token": beginning, "eos_token": end, **NO_THINKING}
 
     def render(
         self,

@@ -78,8 +78,10 @@ class Turns:
         call = self._turn(slots, Message("assistant", "", (tool.name, "{}")))
         written = self._render(slots, [*turns, call], tool, reply=False)
         before = written[: written.rfind(slots.put_arguments("{}"))]
-        head = CLOSED_THOUGHT.sub("", opened)
-        return opened + before[len(head) :] if before.startswith(head) else before
+        for head in (opened, CLOSED_THOUGHT.sub("", opened)):  # some templates close a thought in calls, too
+            if before.startswith(head):
+                return opened + before[len(head) :]
+        return before
 
     def _render(self, slots: Slots, turns: list[Turn], tool: ToolSpec | None, *, reply: bool) -> str:
         shown = slots.open(_described(tool)) if tool and self.able.tools else None
