@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import psutil
 import pytest
 
+from muleteer.harness.exact import MISMATCH
 from tests.conftest import Served
 
 pytestmark = pytest.mark.model("standard")
@@ -30,10 +31,12 @@ def ask(served: Served, message: str) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     turn: dict[str, Any] = json.loads(done.stdout)
-    assert set(turn) == {"answer", "handles", "calls", "levels", "ms", "turn"}
+    assert set(turn) == {"answer", "handles", "calls", "levels", "ms", "first_ms", "turn"}
     for level in turn["levels"]:
         assert set(level) == LEDGER
         assert level["prompt"] == level["reused"] + level["decoded"]
+    assert 0 < turn["first_ms"] <= turn["ms"]
+    assert not [line for line in served.log if MISMATCH in line], "tokens were sent that nobody decoded"
     return turn
 
 

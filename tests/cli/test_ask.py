@@ -53,6 +53,7 @@ def test_trace_prints_the_ledger_beside_the_answer(run: Run, daemon: ScriptedDae
     assert done.out == "It is noon.\n"
     assert "plan: @current-time" in done.err
     assert "call: current_time ok 2 ms" in done.err
+    assert done.err.endswith("first word after 15 ms, all after 20 ms\n")
     assert ["plan", "40", "30", "10", "3", "12"] in [line.split() for line in done.err.splitlines()]
 
 

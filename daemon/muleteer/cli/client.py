@@ -184,6 +184,7 @@ def finished(data: Mapping[str, object]) -> TurnFinished:
             calls=_records(CallUse, data, "calls"),
             levels=_records(LevelUse, data, "levels"),
             ms=float(str(data["ms"])),
+            first_ms=float(str(data.get("first_ms", 0.0))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise _unreadable(error) from error

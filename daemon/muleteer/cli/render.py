@@ -71,6 +71,7 @@ def print_ledger(turn: TurnFinished) -> None:
     for line in lines:
         click.echo(safe(line), err=True)
     print_levels(turn.levels)
+    click.echo(f"first word after {turn.first_ms:.0f} ms, all after {turn.ms:.0f} ms", err=True)
 
 
 def print_levels(levels: Sequence[LevelUse]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, Text
 from muleteer.harness.brains import Lane
+from muleteer.harness.clip import clipped
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.scrub import Scrubber, plain
@@ -51,20 +52,19 @@ def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS) -> str:
                 lines.append(f"[{name}]\n{text}")
             case _:
                 lines.append(f"- {result.text}")
-    text = plain("\n".join(lines))
-    return text if len(text) <= limit else f"{text[:limit]} [... {len(text) - limit} characters cut]"
+    return clipped(plain("\n".join(lines)), limit)
 
 
 class Writer:
     """The two prompts that write free text: a reply without tools, and an answer from facts."""
 
-    def __init__(self, brain: Lane, ledger: Ledger, budgets: Budgets, handles: Sequence[str]) -> None:
-        self._brain, self._ledger, self._budgets, self._handles = brain, ledger, budgets, handles
+    def __init__(self, lane: Lane, ledger: Ledger, budgets: Budgets, handles: Sequence[str]) -> None:
+        self._lane, self._ledger, self._budgets, self._handles = lane, ledger, budgets, handles
 
     async def reply(self, message: str, history: Sequence[Message]) -> AsyncIterator[str]:
         """Conversation without tools. The oldest whole messages go when the prompt exceeds its budget."""
         kept = list(history)
-        while await self._brain.count(prompt := reply_prompt(message, kept)) > self._budgets.answer_prompt:
+        while await self._lane.count(prompt := reply_prompt(message, kept)) > self._budgets.answer_prompt:
             if not kept:
                 break  # the engine refuses with both counts
             kept = kept[1:]
@@ -74,7 +74,7 @@ class Writer:
     async def from_facts(self, message: str, results: Sequence[Result]) -> AsyncIterator[str]:
         """An answer written from the facts, released sentence by sentence; at the first sentence with a
         value that stands neither in the facts nor in the question, the tools' own sentences take over."""
-        source = facts(results)
+        source = await self._fitting(message, results)
         known = values(f"{source} {message}")
         held, trusted = "", True
         async for piece in self._scrubbed("answer", answer_prompt(message, source)):
@@ -86,10 +86,20 @@ class Writer:
         if trusted and held:
             yield held if values(held) <= known else spoken(results)
 
+    async def _fitting(self, message: str, results: Sequence[Result]) -> str:
+        """The facts, cut until the prompt fits its budget: a text may have as many tokens as characters."""
+        budget, limit = self._budgets.answer_prompt, FACT_CHARACTERS
+        while True:
+            source = facts(results, limit)
+            tokens = await self._lane.count(answer_prompt(message, source))
+            if tokens <= budget or not limit:
+                return source
+            limit = limit * budget // tokens
+
     async def _scrubbed(self, level: str, prompt: Conversation) -> AsyncIterator[str]:
         scrubber = Scrubber(self._handles)
         limit = self._ledger.allow(self._budgets.answer_output)
-        async for piece in self._brain.write(prompt, limit=limit, prompt_limit=self._budgets.answer_prompt):
+        async for piece in self._lane.write(prompt, limit=limit, prompt_limit=self._budgets.answer_prompt):
             if isinstance(piece, Text):
                 self._ledger.book(level, piece.use)
             elif clean := scrubber.feed(piece):

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from muleteer.harness.clip import clipped
 from muleteer.harness.events import CallFinished, CallStarted, CallUse, Emit
 from muleteer.harness.signals import ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
@@ -121,10 +122,7 @@ class Dispatcher:
 
 def control_line(result: Result) -> str:
     """What L2 learns of a result: its status and the beginning of its text."""
-    text = result.text
-    if len(text) > CONTROL_CHARACTERS:
-        text = f"{text[:CONTROL_CHARACTERS]} [... {len(result.text) - CONTROL_CHARACTERS} characters cut]"
-    return f"{result.status.value}: {text}"
+    return f"{result.status.value}: {clipped(result.text, CONTROL_CHARACTERS)}"
 
 
 def _form(name: str) -> str:

@@ -97,7 +97,8 @@ class TextDelta(Event):
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished(Event):
-    """The whole turn. `handles` are those of the attempt that answered."""
+    """The whole turn. `handles` are those of the attempt that answered; `first_ms` is when the first piece of
+    the answer could be shown."""
 
     name: ClassVar[str] = "turn.finished"
     turn: str
@@ -106,6 +107,7 @@ class TurnFinished(Event):
     calls: tuple[CallUse, ...]
     levels: tuple[LevelUse, ...]
     ms: float
+    first_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,16 @@ from collections.abc import Sequence
 from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.brains import Lane
+from muleteer.harness.clip import clipped
 from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.toolbox import Tool
 
 FINISH = "finish"
+
+# Characters of a control line that still say what became of a call: its status and a few words.
+SHORTEST_CONTROL = 40
 
 _NUMBERED = re.compile(r"^1[.)]\s", re.MULTILINE)
 _NO_STEPS = "Use the tools that the request needs, then finish."
@@ -55,8 +59,8 @@ def schema(names: Sequence[str]) -> dict[str, object]:
 
 
 class Follower:
-    def __init__(self, brain: Lane, ledger: Ledger, budgets: Budgets) -> None:
-        self._brain, self._ledger, self._budgets = brain, ledger, budgets
+    def __init__(self, lane: Lane, ledger: Ledger, budgets: Budgets) -> None:
+        self._lane, self._ledger, self._budgets = lane, ledger, budgets
 
     async def follow(self, dispatcher: Dispatcher, prompt: Conversation) -> str:
         """Calls until L2 finishes, or no tool may be asked for any more; its closing sentence.
@@ -66,7 +70,7 @@ class Follower:
         since a plan was made because tools are needed. Raises `ToolLoopHalt` when a limit trips.
         """
         while names := dispatcher.open_tools():
-            written = await self._brain.fill(
+            written = await self._lane.fill(
                 prompt,
                 schema([*names, FINISH] if dispatcher.asked else names),
                 limit=self._ledger.allow(self._budgets.follower_output),
@@ -79,8 +83,19 @@ class Follower:
             if step["tool"] == FINISH:
                 return str(step["instruction"])
             control = await dispatcher.dispatch(step["tool"], step["instruction"])
-            prompt = _grown(prompt, written.text, control)
+            prompt = await self._grow(prompt, written.text, control)
         return ""
+
+    async def _grow(self, prompt: Conversation, call: str, control: str) -> Conversation:
+        """The prompt with one more call and its result, which is cut further where the budget is short."""
+        limit = len(control)
+        while await self._lane.count(grown := _grown(prompt, call, clipped(control, limit))) > (
+            self._budgets.follower_prompt
+        ):
+            if limit <= SHORTEST_CONTROL:
+                break  # the engine refuses with both counts
+            limit //= 2
+        return grown
 
 
 def _grown(prompt: Conversation, call: str, control: str) -> Conversation:

@@ -14,26 +14,26 @@ from muleteer.harness.planner import Planner
 from muleteer.skills import Catalogue, MenuLine
 
 
-async def disable_what_cannot_fit(brain: Lane, catalogue: Catalogue, budgets: Budgets) -> None:
+async def disable_what_cannot_fit(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> None:
     """Disable each tool whose schema, and each skill whose steps, leave no room for a longest message."""
     room = budgets.agent_prompt - budgets.message
     for tool in list(catalogue.toolbox.tools.values()):
-        if (tokens := await brain.count(tool_agent.prompt(tool, ""))) > room:
+        if (tokens := await lane.count(tool_agent.prompt(tool, ""))) > room:
             catalogue.disable(tool.handle, _reason(tool.handle, tokens, room, "agent_prompt"))
     room = budgets.follower_prompt - budgets.message
     for skill in list(catalogue.skills.values()):
         opening = follower.opening(catalogue.expand([skill.name]), skill.steps, "")
-        if (tokens := await brain.count(opening)) > room:
+        if (tokens := await lane.count(opening)) > room:
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))
 
 
-async def disable_until_menu_fits(brain: Lane, catalogue: Catalogue, budgets: Budgets) -> int:
+async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> int:
     """Disable the longest menu lines, one by one, until menu and longest message fit; the tokens of that
     prompt. Raises `ConfigError` when not even one line fits."""
     room = budgets.planner_prompt - budgets.message
     while True:
         menu = catalogue.menu()
-        tokens = await brain.count(Planner(menu, budgets.planner_prompt).prompt(""))
+        tokens = await lane.count(Planner(menu, budgets.planner_prompt).prompt(""))
         if tokens <= room:
             return tokens
         if len(menu) <= 1:

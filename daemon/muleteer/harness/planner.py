@@ -67,7 +67,7 @@ class Planner:
 
     async def plan(
         self,
-        brain: Lane,
+        lane: Lane,
         ledger: Ledger,
         message: str,
         failed: Sequence[Plan] = (),
@@ -84,7 +84,7 @@ class Planner:
             handles = ", ".join(f"@{handle}" for handle in failed[-1].handles)
             message = render("planner_replan", message=message, handles=handles)
         ledger.allow(1)
-        choice = await brain.choose(
+        choice = await lane.choose(
             self.prompt(message), [f"@{handle}" for handle in options], prompt_limit=self._limit
         )
         ledger.book("planner", choice.use)

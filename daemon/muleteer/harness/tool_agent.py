@@ -35,15 +35,15 @@ def retry(instruction: str, control: str) -> str:
 
 
 class ToolAgent:
-    def __init__(self, brain: Lane, ledger: Ledger, budgets: Budgets) -> None:
-        self._brain, self._ledger, self._budgets = brain, ledger, budgets
+    def __init__(self, lane: Lane, ledger: Ledger, budgets: Budgets) -> None:
+        self._lane, self._ledger, self._budgets = lane, ledger, budgets
 
     async def arguments(self, tool: Tool, instruction: str) -> dict[str, object] | None:
         """The arguments of the call, or None if they did not fit the output budget. A tool without
         parameters costs nothing."""
         if not tool.parameters.get("properties"):
             return {}
-        written = await self._brain.fill(
+        written = await self._lane.fill(
             prompt(tool, instruction),
             tool.parameters,
             limit=self._ledger.allow(self._budgets.agent_output),

@@ -118,6 +118,7 @@ class _Turn:
         self.bridge = Bridge()
         self.plan = Plan((), 0.0)
         self.said = ""
+        self.first_ms = 0.0
 
     async def run(self, message: str, history: Sequence[Message]) -> None:
         """Everything that can go wrong ends in exactly one terminal event."""
@@ -144,6 +145,7 @@ class _Turn:
                     tuple(self.calls),
                     tuple(self.ledger.levels),
                     self._ms(),
+                    self.first_ms,
                 )
             )
 
@@ -210,6 +212,10 @@ class _Turn:
                 prose = await level.follow(dispatcher, prompt)
         except ToolLoopHalt as stop:
             log.info("tool loop halted: %s", stop, extra={"turn": self.id})
+        except TooLongError as error:
+            if not self.bridge.results:
+                raise
+            log.warning("a skill ended early: %s", error, extra={"turn": self.id})
         await self._answer(message, prose)
 
     async def _one_tool(self, dispatcher: Dispatcher, tool: str, message: str) -> None:
@@ -253,6 +259,7 @@ class _Turn:
 
     def _say(self, piece: str) -> None:
         if piece:
+            self.first_ms = self.first_ms or self._ms()
             self.said += piece
             self.emit(TextDelta(piece))
 
