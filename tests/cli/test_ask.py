@@ -124,7 +124,8 @@ def test_a_loading_daemon_is_waited_for(run: Run, daemon: ScriptedDaemon) -> Non
     replies = iter([refused, refused, answer("Ready now.")])
     daemon.replies["/v1/turns"] = lambda exchange: next(replies)(exchange)
     done = run("ask", "x")
-    assert (done.code, done.out, done.err) == (0, "Ready now.\n", "")
+    said = "Waiting for the model, which is still loading ...\n"
+    assert (done.code, done.out, done.err) == (0, "Ready now.\n", said)
     assert len(daemon.requests) == 3
 
 

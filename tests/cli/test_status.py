@@ -22,19 +22,38 @@ STATUS = {
         "restarts": 1,
         "queued": 3,
         "pid": os.getpid(),
-        "held": {"resident_tokens": 512},
+        "held": {
+            "resident_tokens": 512,
+            "resident_prefixes": 9,
+            "memory": 12_000_000,
+            "memory_prefixes": 3,
+            "disk": 66_178_172,
+            "disk_prefixes": 14,
+            "restored": 5,
+            "ignored": 1,
+        },
+        "threads": 1,
+        "deferred": "the processor is hot (83 °C)",
         "totals": {"prompt": 1000, "reused": 900, "decoded": 100, "generated": 50, "sampled": 40, "ms": 5.0},
         "properties": {
             "name": "small",
             "path": "/m/small.gguf",
             "size": 491_400_064,
             "context": 4096,
+            "trained_context": 32768,
+            "template_knows_tools": True,
+            "partial_reuse": True,
+            "end_tokens": ["<|im_end|>", "<|endoftext|>"],
+            "thinks": False,
             "threads": 2,
             "kv_bytes": 50_331_648,
             "build": "AVX2 FMA",
             "extra_buffers": True,
         },
     },
+    "prompts": {"ready": 9, "all": 14},
+    "heat": {"celsius": 82.6, "throttled": True, "undervoltage": False},
+    "ledger": {"requests": 40, "mismatches": 0},
 }
 SKILL = {"name": "search-info", "description": "Find it.\nMore.", "state": "enabled", "reason": ""}
 TOOLS = [
@@ -58,12 +77,36 @@ def test_status_says_how_it_is(run: Run, daemon: ScriptedDaemon) -> None:
     assert "daemon 0.1.0, process 10, up 1:02:05" in lines
     assert "turns 7 finished, 2 failed" in lines
     assert "model small, 491 MB, /m/small.gguf" in lines
-    assert "context 512 of 4096 tokens resident, cache 50 MB, 2 threads" in lines
+    assert "context 512 of 4096 tokens resident, cache 50 MB, 1 of 2 threads" in lines
+    assert (
+        "trained for 32768 tokens, template knows tools, ends with <|im_end|> or <|endoftext|>, "
+        "does not think, reuses any part of a prefix"
+    ) in lines
+    assert "prompts 9 of 14 ready" in lines
+    assert (
+        "prefixes 9 resident, 3 parked in memory (12 MB), 14 on disk (66 MB); 5 restored, 1 ignored"
+    ) in lines
+    assert "board 83 °C, throttled" in lines
+    assert "deferred background work waits: the processor is hot (83 °C)" in lines
     assert "build AVX2 FMA; repacked buffers on" in lines
     assert "tokens 900 reused (90 %), 100 decoded, 50 generated" in lines
     engine = next(line for line in lines if line.startswith("engine "))
     assert engine.startswith(f"engine ready, process {os.getpid()} with ")
     assert engine.endswith(" MB, 1 restarts, 3 waiting")
+
+
+def test_status_says_when_tokens_do_not_add_up(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/status"] = obj(STATUS | {"ledger": {"requests": 40, "mismatches": 2}})
+    assert "50 generated; 2 of 40 requests did not add up" in run("status").out
+
+
+def test_status_of_a_cool_board_that_tells_no_temperature(run: Run, daemon: ScriptedDaemon) -> None:
+    heat = {"celsius": None, "throttled": False, "undervoltage": False}
+    daemon.replies["/v1/status"] = obj({"heat": heat, "engine": {"state": "unloaded", "deferred": ""}})
+    said = run("status").out
+    assert "unloaded" in said
+    assert "board" not in said
+    assert "deferred" not in said
 
 
 @pytest.mark.parametrize("body", [{}, {"engine": 5, "turns": []}, {"engine": {"pid": 2**22 + 1}}])

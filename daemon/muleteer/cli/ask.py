@@ -106,7 +106,7 @@ def _events(
         except exits.ReportedError as error:
             if error.reported != LoadingError.code or asked > deadline:
                 raise
-            activity.show("the daemon is still loading")
+            activity.wait("Waiting for the model, which is still loading")
             time.sleep(max(0.0, RETRY_SECONDS - (time.monotonic() - asked)))
         else:
             return

@@ -31,15 +31,22 @@ def safe(text: str) -> str:
 
 class Activity:
     """One line on a terminal that says what is being waited for; gone before anything else is printed. On
-    standard error, and silent where that is no terminal."""
+    standard error; where that is no terminal, only a long wait is said, once."""
 
     def __init__(self) -> None:
-        self._live, self._shown = sys.stderr.isatty(), False
+        self._live, self._shown, self._said = sys.stderr.isatty(), False, False
 
     def show(self, text: str) -> None:
         if self._live:
             self._write(f"\r\x1b[K{safe(text)} ...")
             self._shown = True
+
+    def wait(self, text: str) -> None:
+        """`show`, for what may take minutes."""
+        self.show(text)
+        if not self._live and not self._said:
+            self._write(f"{safe(text)} ...\n")
+            self._said = True
 
     def clear(self) -> None:
         if self._shown:

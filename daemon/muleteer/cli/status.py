@@ -90,19 +90,68 @@ def _status_rows(body: Fields) -> Iterator[tuple[str, str]]:
     yield "engine", _engine(engine)
     if model:
         yield "model", f"{_text(model, 'name')}, {_megabytes(_number(model, 'size'))}, {_text(model, 'path')}"
+        yield "", _abilities(model)
         yield "context", _context(engine, model)
         yield (
             "build",
             f"{_text(model, 'build')}; repacked buffers {'on' if model.get('extra_buffers') else 'off'}",
         )
-    prompt = _number(totals, "prompt")
-    if prompt:
-        share = 100 * _number(totals, "reused") / prompt
+    yield from _prefix_rows(_part(body, "prompts"), _part(engine, "held"))
+    yield from _heat_rows(_part(body, "heat"), _text(engine, "deferred"))
+    if _number(totals, "prompt"):
+        yield "tokens", _tokens(totals, _part(body, "ledger"))
+
+
+def _abilities(model: Fields) -> str:
+    """What the self-test at load found."""
+    ends = model.get("end_tokens")
+    listed = [str(end) for end in ends] if isinstance(ends, list) else []
+    said = [
+        f"trained for {_text(model, 'trained_context')} tokens",
+        f"template {'knows' if model.get('template_knows_tools') else 'does not know'} tools",
+        f"ends with {' or '.join(listed)}" if listed else "",
+        "thinks" if model.get("thinks") else "does not think",
+        f"reuses {'any part of a prefix' if model.get('partial_reuse') else 'whole saved prefixes only'}",
+    ]
+    return ", ".join(filter(None, said))
+
+
+def _prefix_rows(prompts: Fields, held: Fields) -> Iterator[tuple[str, str]]:
+    """How many static prompts are ready, and what is kept where."""
+    if prompts:
+        yield "prompts", f"{_text(prompts, 'ready')} of {_text(prompts, 'all')} ready"
+    if held:
+        memory, disk = _megabytes(_number(held, "memory")), _megabytes(_number(held, "disk"))
         yield (
-            "tokens",
-            f"{_text(totals, 'reused')} reused ({share:.0f} %), {_text(totals, 'decoded')} decoded, "
-            f"{_text(totals, 'generated')} generated",
+            "prefixes",
+            f"{_text(held, 'resident_prefixes') or 0} resident, "
+            f"{_text(held, 'memory_prefixes') or 0} parked in memory ({memory}), "
+            f"{_text(held, 'disk_prefixes') or 0} on disk ({disk}); "
+            f"{_text(held, 'restored') or 0} restored, {_text(held, 'ignored') or 0} ignored",
         )
+
+
+def _heat_rows(heat: Fields, deferred: str) -> Iterator[tuple[str, str]]:
+    """The temperature, where the board tells one, and why background work waits, if it does."""
+    said = [
+        f"{_number(heat, 'celsius'):.0f} °C" if isinstance(heat.get("celsius"), int | float) else "",
+        "throttled" if heat.get("throttled") else "",
+        "supply voltage too low" if heat.get("undervoltage") else "",
+    ]
+    if any(said):
+        yield "board", ", ".join(filter(None, said))
+    if deferred:
+        yield "deferred", f"background work waits: {deferred}"
+
+
+def _tokens(totals: Fields, ledger: Fields) -> str:
+    share = 100 * _number(totals, "reused") / _number(totals, "prompt")
+    wrong = _number(ledger, "mismatches")
+    return (
+        f"{_text(totals, 'reused')} reused ({share:.0f} %), {_text(totals, 'decoded')} decoded, "
+        f"{_text(totals, 'generated')} generated"
+        + (f"; {wrong:.0f} of {_text(ledger, 'requests')} requests did not add up" if wrong else "")
+    )
 
 
 def _engine(engine: Fields) -> str:
@@ -114,7 +163,13 @@ def _engine(engine: Fields) -> str:
 
 def _context(engine: Fields, model: Fields) -> str:
     kept = f"{_text(_part(engine, 'held'), 'resident_tokens')} of {_text(model, 'context')} tokens resident"
-    return f"{kept}, cache {_megabytes(_number(model, 'kv_bytes'))}, {_text(model, 'threads')} threads"
+    return f"{kept}, cache {_megabytes(_number(model, 'kv_bytes'))}, {_threads(engine, model)}"
+
+
+def _threads(engine: Fields, model: Fields) -> str:
+    """The threads now, and those it was loaded with where that differs."""
+    now, loaded = _text(engine, "threads"), _text(model, "threads")
+    return f"{now} of {loaded} threads" if now and now != loaded else f"{loaded} threads"
 
 
 def _memory(pid: int) -> str:
