@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from muleteer.engine.grammar import LARGEST, vet
+from muleteer.engine.narrowing import LARGEST
+from muleteer.engine.vetting import vet
 from muleteer.errors import SkillError
 
 

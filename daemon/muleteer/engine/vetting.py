@@ -1,0 +1,107 @@
+"""Vetting JSON schemas: what a decoder can hold a model to, or a refusal that says where and why.
+
+A schema is narrowed (`narrowing.py`) and then shown to llguidance, which needs no tokenizer for that: the
+daemon can vet a tool when it loads. Nothing is ignored. Knows nothing of models or tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from llguidance import LLMatcher
+
+from muleteer.engine import narrowing, objects, references
+from muleteer.engine.references import Refusal, Schema
+from muleteer.errors import SkillError
+
+# The JSON that models were trained on; with compact separators the 1.5B model lost minus signs. Escapes are
+# few enough that a text has one spelling: by `\u` a name could be written that the schema has taken.
+STYLE: Any = {  # llguidance has a type for this and does not export it
+    "whitespace_flexible": False,
+    "item_separator": ", ",
+    "key_separator": ": ",
+    "lenient": False,
+    "coerce_one_of": False,
+    "json_allowed_escapes": '"\\nrtbf',
+}
+LARGEST_TEXT = 256 * 1024  # bytes of JSON, far more than a model could be shown
+BLAME = 1.0  # seconds to look for the keyword that is at fault; then the place found so far must do
+STRUCTURE = ("type", "properties", "items", "additionalProperties")  # blamed only when nothing else is
+
+
+def vet(schema: object) -> Schema:
+    """The schema as it is enforced, never looser than it says: objects closed, numbers bounded. Raises
+    `SkillError` that names the JSON pointer and the keyword of what cannot be enforced."""
+    try:
+        narrowed = narrowing.narrow(_plain(schema))
+        if isinstance(narrowed, bool):
+            raise Refusal("", "false", "no value satisfies it.")
+        prepared = objects.close(narrowed)
+        if references.count(prepared) > 2 * narrowing.MOST_SCHEMAS:
+            raise Refusal("", "its size", "with its references put in place it is too large.")
+        if endless := references.endless(prepared):
+            raise Refusal(endless, "$ref", "it contains itself without an end.")
+        if complaint := _complaint(prepared):
+            raise Refusal(*_fault(prepared, time.monotonic() + BLAME), complaint)
+    except Refusal as refusal:
+        raise SkillError(str(refusal)) from refusal
+    return prepared
+
+
+def grammar(schema: Schema, lead: str = "") -> str:
+    """llguidance's grammar of a vetted schema, for a text that is `lead` (white space) and then JSON."""
+    if not lead:
+        return LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=STYLE)
+    text = json.dumps({**schema, "x-guidance": STYLE})
+    return f"start: {json.dumps(lead)} json\njson: %json {text}"
+
+
+def _plain(schema: object) -> object:
+    """The schema as JSON has it, a copy. Raises `Refusal` for what JSON cannot hold, and by size."""
+    try:
+        text = json.dumps(schema, allow_nan=False)
+        json.loads(text).__repr__().encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Refusal("", "its text", f"it is not JSON ({' '.join(str(error).split())}).") from error
+    if len(text) > LARGEST_TEXT:
+        raise Refusal("", "its size", f"it has {len(text)} bytes, at most {LARGEST_TEXT} are taken.")
+    return json.loads(text)
+
+
+def _complaint(schema: Schema) -> str:
+    """What llguidance has against a schema; empty if nothing."""
+    message: str = LLMatcher.validate_grammar(grammar(schema))
+    return " ".join(message.split())
+
+
+def _fault(root: Schema, until: float) -> tuple[str, str]:
+    """Where the fault is: the innermost schema that fails by itself, and the keyword without which it would
+    not. Best effort, since keywords can also fail together."""
+    shared, pointer, schema = {"$defs": root.get("$defs", {})}, "", root
+    while found := _failing(shared, schema, until):
+        path, inner = found
+        name = path.removeprefix("$defs/")
+        pointer = f"{pointer}/{path}" if name == path else name.replace("~1", "/").replace("~0", "~")
+        if isinstance(inner, bool):
+            return pointer, "false"
+        schema = inner
+    for key in sorted(schema, key=lambda key: key in STRUCTURE):
+        rest = {k: v for k, v in schema.items() if k != key}
+        if key != "$defs" and time.monotonic() < until and not _complaint({**shared, **rest}):
+            return pointer, key
+    return pointer, "several keywords together"
+
+
+def _failing(shared: Schema, schema: Schema, until: float) -> tuple[str, Schema | bool] | None:
+    """The first schema directly in another that fails by itself, with its path."""
+    for path, inner in references.below(schema):
+        if time.monotonic() > until:
+            return None
+        if inner is False:
+            if path.startswith("properties/"):
+                return path, inner
+        elif _complaint({**shared, **inner}):
+            return path, inner
+    return None
