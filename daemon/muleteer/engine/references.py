@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 Schema = dict[str, Any]
 
@@ -103,10 +103,10 @@ def _ends(schema: Schema | bool, ending: Collection[str]) -> bool:
 
 def target_of(schema: Mapping[str, Any]) -> str:
     """The name, in `$defs`, of what a narrowed schema refers to."""
-    name: str = schema["$ref"].removeprefix("#/$defs/")
+    name = unquote(schema["$ref"].removeprefix("#/$defs/"))
     return name.replace("~1", "/").replace("~0", "~")
 
 
 def reference_to(name: str) -> str:
     """The `$ref` of a definition of a narrowed schema."""
-    return f"#/$defs/{escaped(name)}"
+    return f"#/$defs/{quote(escaped(name))}"
