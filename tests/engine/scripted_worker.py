@@ -58,17 +58,20 @@ class ScriptedDecoder:
         self.closed = False
         self.threads = settings.threads
         self.leisure: list[str] = []
+        self.spun = False
 
     def set_threads(self, number: int) -> None:
         self.threads = number
 
     def idle(self) -> bool:
-        """Does what the last `later` left; the word `trouble` fails."""
+        """Does what the last `later` left, a word each time; `trouble` fails and `hang` hangs."""
         if not self.leisure:
             return False
         word = self.leisure.pop(0)
         if word == "trouble":
             raise ValueError("the script says so")
+        if word == "hang":
+            threading.Event().wait()
         self.held = Held(disk=self.held.disk + len(word))
         return True
 
@@ -111,6 +114,12 @@ class ScriptedDecoder:
         self.held = Held(self.held.resident_tokens + 2)
         return Use(prompt=2, decoded=2, ms=1.0)
 
+    def _spin(self, check: Check) -> None:
+        self.spun = True
+        print("spinning", file=sys.stderr, flush=True)
+        while True:
+            check()
+
     def _act(self, prompt: Conversation, check: Check) -> Use:
         match prompt.messages[-1].content.split():
             case ["crash", number]:
@@ -120,11 +129,16 @@ class ScriptedDecoder:
                 print("so long", file=sys.stderr, flush=True)
                 os._exit(int(code))
             case ["hang"]:
+                print("hanging", file=sys.stderr, flush=True)
                 threading.Event().wait()
             case ["spin"]:
-                print("spinning", file=sys.stderr, flush=True)
-                while True:
-                    check()
+                self._spin(check)
+            case ["spin", "once"]:
+                if not self.spun:
+                    self._spin(check)
+            case ["wait", pipe]:
+                print("waiting", file=sys.stderr, flush=True)
+                Path(pipe).read_bytes()  # a named pipe: goes on when the test opens and closes it
             case ["toil", seconds]:
                 until = time.monotonic() + float(seconds)
                 while time.monotonic() < until:

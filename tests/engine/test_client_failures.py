@@ -60,6 +60,8 @@ async def test_a_death_in_the_middle_of_a_call_is_told_and_the_next_call_works(
         assert status.held.resident_tokens == 0
         assert status.properties
         assert status.properties.extra_buffers
+        await engine.warm(prompt(""))
+        assert engine.status().reason == ""
 
 
 async def test_calls_that_wait_behind_a_death_are_served_by_the_next_process(
@@ -161,6 +163,37 @@ async def test_counting_tokens_forgives_nothing(running: Running) -> None:
             with pytest.raises(EngineDiedError, match=follows):
                 await engine.warm(prompt("exit 1"))
         assert engine.status().state == "failed"
+
+
+async def test_warming_in_the_background_forgives_nothing(running: Running) -> None:
+    async with running(restarts=1) as engine:
+        for follows in ("being started again", "stays down"):
+            await engine.lane(background=True).warm(prompt(""))
+            with pytest.raises(EngineDiedError, match=follows):
+                await engine.warm(prompt("exit 1"))
+        assert engine.status().state == "failed"
+
+
+async def test_an_illegal_instruction_is_no_silent_loop(running: Running, printed: Printed) -> None:
+    async with running("crash", restarts=2) as engine:
+        with pytest.raises(EngineError, match=r"SIGILL.*stays down"):
+            await engine.ready(READY_S)
+        told = [line for line in printed.lines if "SIGILL: an instruction that this processor lacks" in line]
+        assert len(told) == 4  # once with the extra buffers, once without, and two restarts
+        assert engine.status().restarts == 3
+        starts = len(printed.lines)
+        with pytest.raises(EngineError, match="stays down"):
+            await engine.count("x")
+        assert len(printed.lines) == starts
+
+
+async def test_an_answer_longer_than_its_limit_ends_the_process(running: Running) -> None:
+    async with running() as engine:
+        await engine.warm(prompt(""))
+        with pytest.raises(EngineError, match="does not fit its request"):
+            assert len([part async for part in engine.write(prompt("say a b c d"), limit=2)]) < 4
+        assert await engine.count("xyz") == 3
+        assert engine.status().restarts == 1
 
 
 async def test_a_crash_before_the_first_decode_turns_the_extra_buffers_off(running: Running) -> None:

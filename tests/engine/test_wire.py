@@ -49,6 +49,7 @@ to_engine = st.one_of(
     st.builds(wire.Fill, ids, conversations, schemas, st.integers(0, 10**6), limits),
     st.builds(wire.Write, ids, conversations, st.integers(0, 10**6), st.lists(texts).map(tuple), limits),
     st.builds(wire.Cancel, ids),
+    st.builds(wire.Threads, st.integers(1, 512)),
 )
 from_engine = st.one_of(
     st.just(wire.Loading()),

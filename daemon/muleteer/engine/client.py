@@ -34,6 +34,9 @@ CANCEL_S = 20.0
 
 LATE_S = 2.0
 """Seconds beyond the time that a load may take: its own time-out says what happened and comes first."""
+BETWEEN_LEVELS_S = 0.05
+"""Seconds for which the engine rests after a level of a turn rather than begin something that goes behind
+that turn: the next level is asked for within a few milliseconds; what was begun instead takes seconds."""
 BETWEEN_WARMS_S = 1.0
 """Seconds after warming in the background before the model may be unloaded: several prompts are warmed in a
 row, and the daemon asks for the next one within milliseconds."""
@@ -79,6 +82,7 @@ class Engine(Lane):
         self._idle_unload = idle_unload
         self._keep_until = 0.0
         self._unloading: asyncio.TimerHandle | None = None
+        self._expecting: asyncio.TimerHandle | None = None
         self._threads = 0
         self._deferred = ""
         self._patience: asyncio.TimerHandle | None = None
@@ -248,6 +252,19 @@ class Engine(Lane):
         )
         self._running = None
         self._disarm()
+        if job.shares_lane and not job.abandoned:
+            self._expect(job)
+
+    def _expect(self, job: Job) -> None:
+        """The turn that was served may go on."""
+        self._waiting.expected = job.place
+        if self._expecting:
+            self._expecting.cancel()
+        self._expecting = asyncio.get_running_loop().call_later(BETWEEN_LEVELS_S, self._expect_nothing)
+
+    def _expect_nothing(self) -> None:
+        self._waiting.expected = None
+        self._advance()
 
     def _rest(self) -> None:
         """Arrange for the model to be unloaded when nobody has used it for long enough."""

@@ -34,6 +34,7 @@ class Job:
         self.started = 0.0
         self.cancelled = False
         self.abandoned = False
+        self.shares_lane = age != request.id
         self.gives_way = background and isinstance(request, wire.Warm)
         self._answer = wire.ANSWERS[type(request)]
         self._chunks = request.limit + 1 if isinstance(request, wire.Write) else 0

@@ -1,7 +1,8 @@
 """The order in which requests wait. Pure: knows nothing of time, of the engine or of what is asked.
 
 Direct requests go before background ones. Among each, those of the older lane go first, since a turn that
-is half done should end before another begins; within a lane they go in the order they came.
+is half done should end before another begins; within a lane they go in the order they came. A lane that was
+just served may be expected to ask again: nobody behind it is taken while it is.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ class Queue(Generic[T]):
 
     def __init__(self) -> None:
         self._entries: list[tuple[Place, T]] = []
+        self.expected: Place | None = None
+        """Whoever waits behind this place's lane goes on waiting."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -40,9 +43,14 @@ class Queue(Generic[T]):
         insort(self._entries, (place, item), key=itemgetter(0))
 
     def take(self, background: bool) -> T | None:
-        """The one whose turn it is, which waits no longer; without `background`, only a direct one."""
-        if not self._entries or (self._entries[0][0].background and not background):
+        """The one whose turn it is, which waits no longer; without `background`, only a direct one. Whatever
+        was expected is so no longer."""
+        if not self._entries:
             return None
+        first = self._entries[0][0]
+        if (first.background and not background) or (self.expected and first[:2] > self.expected[:2]):
+            return None
+        self.expected = None
         return self._entries.pop(0)[1]
 
     def remove(self, place: Place) -> bool:
