@@ -8,16 +8,20 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from muleteer.engine import models
 
@@ -29,6 +33,7 @@ SETTINGS = {
     "MULETEER_BUDGETS__SECONDS": "600.0",  # a busy machine is forgiven
     "MULETEER_ENGINE__THREADS": "1",  # two wait for each other when others want a processor
 }
+PREPARED = "The prompts are prepared: "
 TURN = {"message": "What time is it in Istanbul?"}
 
 
@@ -143,11 +148,66 @@ async def loading(folder: Path) -> AsyncIterator[Daemon]:
         yield one
 
 
+@dataclass(frozen=True)
+class FirstStart:
+    """What a daemon said once it had decoded every static prompt, and the state folder that it left."""
+
+    status: Any
+    state: Path
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def first_start() -> AsyncIterator[FirstStart]:
+    with tempfile.TemporaryDirectory(prefix="mule") as name:
+        async with daemon(Path(name)) as one:
+            await one.says(PREPARED)
+            status = await one.status()
+            one.process.terminate()
+            await one.ends()
+        yield FirstStart(status, Path(name) / "state")
+
+
 @pytest.fixture
-async def ready(folder: Path) -> AsyncIterator[Daemon]:
+async def ready(folder: Path, first_start: FirstStart) -> AsyncIterator[Daemon]:
+    """With every static prompt, as after a second start."""
+    shutil.copytree(first_start.state / "prefixes", folder / "state" / "prefixes", copy_function=os.link)
     async with daemon(folder) as one:
-        await one.says("Ready.")
+        await one.says(PREPARED)
         yield one
+
+
+def test_a_first_start_decodes_every_static_prompt_once_and_keeps_it(first_start: FirstStart) -> None:
+    status = first_start.status
+    prompts, held, totals = status["prompts"], status["engine"]["held"], status["engine"]["totals"]
+    assert prompts["ready"] == prompts["all"] >= 9
+    assert held["disk_prefixes"] == prompts["all"]
+    assert totals["decoded"] == held["resident_tokens"], "no token of a prefix twice"
+    assert (first_start.state / "prefixes").stat().st_mode & 0o777 == 0o700
+    assert status["heat"].keys() == {"celsius", "throttled", "undervoltage"}
+
+
+async def test_a_second_start_restores_what_the_first_one_decoded(
+    ready: Daemon, first_start: FirstStart
+) -> None:
+    status = await ready.status()
+    assert status["prompts"] == first_start.status["prompts"]
+    assert status["engine"]["held"]["restored"] > 0
+    assert status["engine"]["totals"]["decoded"] < first_start.status["engine"]["totals"]["decoded"] / 10
+    assert status["reuse"] > 0.9
+
+
+async def test_a_turn_finds_every_prompt_decoded_and_its_tokens_add_up(ready: Daemon, folder: Path) -> None:
+    levels = (await ready.turn()).json()["levels"]
+    for level in levels:
+        assert level["prompt"] == level["reused"] + level["decoded"]
+        assert level["reused"] > level["decoded"], level
+    assert (await ready.status())["ledger"] == {"requests": len(levels), "mismatches": 0}
+    ready.process.terminate()
+    await ready.ends()
+    with closing(sqlite3.connect(folder / "state" / "usage.db")) as connection:
+        counted = dict(connection.execute("SELECT name, count FROM uses"))
+    assert set(counted.values()) == {1}
+    assert counted.keys() & {"reply", *(level["name"] for level in levels)}
 
 
 async def test_turn_after_one_whose_client_hung_up(ready: Daemon) -> None:
@@ -180,9 +240,10 @@ async def test_engine_killed_in_a_turn_fails_that_turn_and_not_the_one_behind_it
 
 async def test_first_turn_of_a_new_engine_process_finds_the_prompts_prepared(ready: Daemon) -> None:
     os.kill((await ready.status())["engine"]["pid"], signal.SIGKILL)
-    await ready.says("The prompts are prepared again.")
-    level = (await ready.turn()).json()["levels"][0]
-    assert level["reused"] > level["decoded"]
+    await ready.says("The engine is a new process; its prompts are prepared again.")
+    await ready.says(PREPARED)
+    for level in (await ready.turn()).json()["levels"]:
+        assert level["reused"] > level["decoded"]
 
 
 async def test_engine_killed_while_the_prompts_are_prepared_does_not_end_the_start(folder: Path) -> None:

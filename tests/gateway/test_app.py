@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 import muleteer
-from muleteer.engine.protocol import EngineStatus, Message, Properties
+from muleteer.engine.protocol import EngineStatus, Message, Properties, Use
 from muleteer.errors import EngineBusyError, EngineDiedError
 from muleteer.gateway.requests import LONGEST_BODY
 from muleteer.harness.events import TurnFailed
@@ -221,8 +221,11 @@ async def test_status_says_everything_while_it_runs(served: Served) -> None:
 
 async def test_status_names_the_loaded_model(served: Served) -> None:
     properties = Properties("qwen", "/m.gguf", 1, 4096, 32768, 9, True, True, 1, 4, "AVX2", True, 1.0)
-    served.engine.now = EngineStatus("ready", properties=properties)
+    assert (await served.client.get("/v1/status")).json()["reuse"] is None
+    totals = Use(prompt=1000, reused=875, decoded=125)
+    served.engine.now = EngineStatus("ready", properties=properties, totals=totals)
     status = (await served.client.get("/v1/status")).json()
+    assert status["reuse"] == 0.875
     assert (status["model"], status["engine"]["properties"]["build"]) == ("qwen", "AVX2")
 
 

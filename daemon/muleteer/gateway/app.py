@@ -20,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 import muleteer
+from muleteer.engine.protocol import Use
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
@@ -69,6 +70,11 @@ def build_app(gateway: Gateway) -> Starlette:
     return app
 
 
+def _reuse(totals: Use) -> float | None:
+    """The share of prompt tokens that were not decoded again; None before the first prompt."""
+    return round(totals.reused / totals.prompt, 4) if totals.prompt else None
+
+
 class _Views:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -95,6 +101,7 @@ class _Views:
                 "socket": str(gateway.socket),
                 "model": engine.properties.name if engine.properties else gateway.model,
                 "engine": asdict(engine),
+                "reuse": _reuse(engine.totals),
                 "turns": gateway.turns.counts(),
                 **{name: report() for name, report in gateway.sections.items()},
             }
