@@ -69,6 +69,8 @@ class Chat:
         self.knows_tools = self._turns.able.tools
         self.thinks = THINK in (llama.template or "") or len(llama.tokenize(THINK, special=True)) == 1
         self.end = self._end_of_turn()
+        if tags := self._spelled_out():
+            _log.warning("The chat template's %s are words to this model, not tokens.", ", ".join(tags))
         self._reply_is_apart = self._is_apart(self.render(Conversation((Message("user", "?"),))).tokens)
 
     def render(self, conversation: Conversation) -> Prompt:
@@ -93,14 +95,6 @@ class Chat:
     def foreign(self, text: str) -> list[int]:
         """Tokens of a reply's text: never a control or tag token."""
         return list(self._segment(text, False, self._reply_is_apart))
-
-    def spelled_out(self) -> list[str]:
-        """Tags like `<|user|>` that the template writes and the vocabulary has no token for."""
-        slots = Slots()
-        text = self._turns.text(slots, Conversation((Message("system", "S"), Message("user", "?"))))
-        own = "".join(segment.text for segment in slots.split(text) if not segment.foreign)
-        tags = dict.fromkeys(PIPED.findall(own))
-        return [tag for tag in tags if len(self._llama.tokenize(tag, special=True)) > 1]
 
     def remember(self, text: str, tokens: Sequence[int]) -> None:
         """The model wrote `text` as these tokens. In a later prompt it becomes them again, so that the
@@ -155,6 +149,14 @@ class Chat:
         if apart or not self._adds_space:
             return self._llama.tokenize(text, special)
         return self._llama.tokenize(LONE + text, special)[len(self._lone) :]
+
+    def _spelled_out(self) -> list[str]:
+        """Tags like `<|user|>` that the template writes and the vocabulary has no token for."""
+        slots = Slots()
+        text = self._turns.text(slots, Conversation((Message("system", "S"), Message("user", "?"))))
+        own = "".join(segment.text for segment in slots.split(text) if not segment.foreign)
+        tags = dict.fromkeys(PIPED.findall(own))
+        return [tag for tag in tags if len(self._llama.tokenize(tag, special=True)) > 1]
 
     def _end_of_turn(self) -> int:
         """The token that ends the assistant's turn by the template, else by the vocabulary. Raises

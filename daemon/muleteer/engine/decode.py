@@ -89,6 +89,8 @@ class Decoder:
             build=llama.build(),
             extra_buffers=native.extra_buffers,
             load_ms=(time.perf_counter() - began) * 1000,
+            end_tokens=decoder._end_texts(),
+            thinks=decoder._chat.thinks,
         )
         return decoder
 
@@ -298,14 +300,37 @@ class Decoder:
         """Tokens that may end a text, the one that this template uses first."""
         return list(dict.fromkeys([self._chat.end, self._llama.end]))
 
+    def _end_texts(self) -> tuple[str, ...]:
+        """The texts of all tokens that end a reply, the one that this template uses first."""
+        ends = [*self._ends(), *filter(self._llama.is_end, range(self._llama.vocabulary))]
+        return tuple(dict.fromkeys(map(self._llama.text_of, ends)))
+
     def _self_test(self) -> None:
-        """Render with and without a tool, decode, and fill a small schema; leaves nothing behind."""
-        ask = Message("user", "Does it work?")
-        self._chat.render(Conversation((Message("system", "Test."), ask), TEST_TOOL, begin_call=True))
-        filled = self.fill(Conversation((ask,)), TEST_SCHEMA, TEST_LIMIT, lambda: None)
-        if filled.finish != "stop" or not isinstance(json.loads(filled.text)["ok"], bool):
-            raise EngineError(f"a constrained test reply came out as {filled.text!r}")
-        self.forget()
+        """Render with and without a tool, decode, fill a small schema, and choose with the same beginning;
+        leaves nothing behind, in the context or saved."""
+        native, kept = self._llama, self._cache
+        self._cache = Cache(native, Forest(native.sequences, native.context, native.partial_reuse))
+        system = Message("system", "Test.")
+        first, second = (
+            Conversation((system, Message("user", text)), constant=1) for text in ("Does it work?", "Again?")
+        )
+        self._chat.render(Conversation(first.messages, TEST_TOOL, begin_call=True))
+        try:
+            filled = self.fill(first, TEST_SCHEMA, TEST_LIMIT, lambda: None)
+            if filled.finish != "stop" or not isinstance(json.loads(filled.text)["ok"], bool):
+                raise EngineError(f"a constrained test reply came out as {filled.text!r}")
+            self._report(self.choose(second, ("yes", "no"), lambda: None).use)
+        finally:
+            self.forget()
+            self._cache = kept
+
+    def _report(self, use: Use) -> None:
+        """Say once how much is reused of a prompt whose beginning was decoded before."""
+        whole = "" if self._llama.partial_reuse else "; no prefix can be cut, so only whole saved ones count"
+        if use.reused:
+            _log.info("%d of %d tokens of a second prompt are reused%s.", use.reused, use.prompt, whole)
+        else:
+            _log.warning("Nothing of a second prompt is reused: each one is decoded from its beginning.")
 
 
 def _tiers(path: Path, settings: LoadSettings) -> Tiers:
