@@ -29,6 +29,7 @@ COMMANDS = {
     "tools": ("muleteer.cli.status:tools", "List the tools the daemon has loaded."),
     "model": ("muleteer.cli.model:model", "List, fetch, verify and choose models."),
     "config": ("muleteer.cli.config:config", "Show which settings are in force, and from where."),
+    "bench": ("muleteer.cli.bench:bench", "Measure this machine against llama.cpp's own server."),
     "demo": ("muleteer.cli.demo:demo", "Start a daemon, ask it three questions, stop it."),
 }
 

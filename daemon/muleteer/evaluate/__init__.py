@@ -1,0 +1,1 @@
+"""Measuring Muleteer: the benchmark against another server. Nothing here runs in the daemon."""

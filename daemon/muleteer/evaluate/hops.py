@@ -1,0 +1,160 @@
+"""The hop sequence L1, L2, L3, L2, L1: a turn that takes every level, then the next turn's plan.
+
+Each conversation runs on our engine first, for real, and the very same prompts are then put to the peer. Both
+have every constant prompt decoded before, and have had one conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from muleteer.engine.client import Engine
+from muleteer.engine.prefixes import common_prefix
+from muleteer.evaluate.material import NEXT, REQUESTS, Step
+from muleteer.evaluate.peer import Peer, PeerSettings
+from muleteer.evaluate.report import Measure, Target, compared, median, numbers, ratio, rounded
+from muleteer.evaluate.rig import Ran, Rig, run, run_peer
+
+SEVERAL = 8  # slots: more than the levels and tools of these turns have prompts
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One request of a conversation as both sides get it."""
+
+    step: Step
+    tokens: list[int]
+    ran: Ran
+
+
+@dataclass(slots=True)
+class Seen:
+    """Every prompt that our engine has read, and how often it read a prefix again that it had."""
+
+    prompts: list[list[int]]
+    twice: int = 0
+
+    def read(self, tokens: list[int], reused: int) -> None:
+        """The last token of a prompt must be decoded for its logits, whatever is known of it."""
+        known = max((common_prefix(tokens, other) for other in self.prompts), default=0)
+        self.twice += max(0, min(known, len(tokens) - 1) - reused)
+        self.prompts.append(tokens)
+
+
+async def hops(rig: Rig) -> Measure:
+    """Seconds of a hop sequence; the peer with one slot, and with the best of several configurations."""
+    seen = Seen([])
+    async with rig.engine() as engine:
+        await _warm(rig, engine, seen)
+        first = await _conversation(rig, engine, seen, 0)
+        async with rig.peer() as peer:
+            ours, theirs, talks = await _rounds(rig, engine, seen, peer, first)
+    measure = Measure("hops", "s", targets=(Target("prefix tokens decoded twice by us", seen.twice, 0),))
+    best = await _best(rig, talks, first) if rig.with_peer else {}
+    times = [value for value in (median(seconds) for seconds in best.values()) if value is not None]
+    share = ratio(median(ours), min(times, default=None))
+    details = {
+        "best_peer": rounded(min(times, default=None)),
+        "best_ratio": rounded(share),
+        "configurations": {name: numbers(seconds) for name, seconds in best.items()},
+        "levels": _levels(talks[-1]),
+    }
+    target = Target("hops: ours / the peer's best configuration", share, 0.9)
+    measure = replace(measure, targets=(target, *measure.targets), details=details)
+    return compared(measure, ours, theirs, 0.5)
+
+
+async def _rounds(
+    rig: Rig, engine: Engine, seen: Seen, peer: Peer | None, first: list[Hop]
+) -> tuple[list[float], list[float], list[list[Hop]]]:
+    ours: list[float] = []
+    theirs: list[float] = []
+    talks: list[list[Hop]] = []
+    if peer:
+        await _warm_peer(rig, peer, first)
+
+    async def mine(i: int) -> None:
+        talks.append(await _conversation(rig, engine, seen, i + 1))
+        ours.append(sum(hop.ran.seconds for hop in talks[-1]))
+
+    async def its(_: int) -> None:
+        if peer:
+            theirs.append(await _replay(peer, talks[-1]))
+
+    await rig.alternate("hops", mine, its)
+    return ours, theirs, talks
+
+
+async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[str, list[float]]:
+    """Seconds of the same conversations for each configuration with several slots."""
+    plain = replace(rig.peer_settings(), slots=SEVERAL)
+    tried = [replace(plain, similarity=0.5), replace(plain, similarity=0.5, cache_reuse=64)]
+    if not rig.quick:
+        tried += [plain, replace(plain, cache_reuse=256)]
+    found = {}
+    for settings in tried:
+        rig.say(f"hops: the peer with {_name(settings)}")
+        async with rig.peer(settings) as peer:
+            if peer:
+                await _warm_peer(rig, peer, first)
+                found[_name(settings)] = [await _replay(peer, talk) for talk in talks]
+    return found
+
+
+def _name(settings: PeerSettings) -> str:
+    return f"{settings.slots} slots, similarity {settings.similarity:g}, cache_reuse {settings.cache_reuse}"
+
+
+async def _conversation(rig: Rig, engine: Engine, seen: Seen, number: int) -> list[Hop]:
+    """One hop sequence on our engine, each prompt made from what came before."""
+    request = REQUESTS[number % len(REQUESTS)]
+    material, done = rig.material, list[Hop]()
+
+    async def take(step: Step) -> Ran:
+        tokens = rig.tokens.of(step.prompt)
+        ran = await run(engine, step)
+        seen.read(tokens, ran.use.reused)
+        done.append(Hop(step, tokens, ran))
+        return ran
+
+    await take(material.plan(request))
+    opening = material.follow(request)
+    call = await take(opening)
+    await take(material.agent(call.text))
+    await take(material.follow_on(opening, call.text))
+    await take(material.plan(NEXT[number % len(NEXT)]))
+    return done
+
+
+async def _replay(peer: Peer, talk: Sequence[Hop]) -> float:
+    """Seconds that the peer takes for the same requests."""
+    return sum([(await run_peer(peer, hop.tokens, hop.step)).seconds for hop in talk])
+
+
+async def _warm(rig: Rig, engine: Engine, seen: Seen) -> None:
+    for prompt in rig.material.constants():
+        rig.say("hops: decoding the constant prompts")
+        use = await engine.warm(prompt)
+        seen.read(rig.tokens.constant(prompt), use.reused)
+
+
+async def _warm_peer(rig: Rig, peer: Peer, first: Sequence[Hop]) -> None:
+    for prompt in rig.material.constants():
+        rig.say("hops: decoding the constant prompts on the peer")
+        await peer.complete(rig.tokens.constant(prompt), 1)
+    await _replay(peer, first)
+
+
+def _levels(talk: Sequence[Hop]) -> list[dict[str, object]]:
+    """The last conversation of ours, request by request."""
+    return [
+        {
+            "level": hop.step.level,
+            "prompt": hop.ran.use.prompt,
+            "decoded": hop.ran.use.decoded,
+            "generated": hop.ran.use.generated,
+            "ms": rounded(hop.ran.seconds * 1000),
+        }
+        for hop in talk
+    ]
