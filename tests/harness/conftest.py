@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from muleteer.harness.exact import MISMATCH
 from muleteer.skills import Catalogue, Skill
 from muleteer.tool import Note, Notes, Result, Services, tool
 from muleteer.toolbox import Toolbox
@@ -79,6 +81,13 @@ class House:
             path=Path("look-up/SKILL.md"),
         )
         self.catalogue = Catalogue({"look-up": look}, toolbox)
+
+
+@pytest.fixture(autouse=True)
+def _tokens_add_up(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """In every turn of every test here; one that is about turns where they do not clears the log."""
+    yield
+    assert not [record.message for record in caplog.get_records("call") if MISMATCH in record.message]
 
 
 @pytest.fixture

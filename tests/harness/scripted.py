@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 
 from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
+from muleteer.errors import TooLongError
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ DECODED, GENERATED = 4, 3  # tokens of every request; the rest of its prompt is 
 
 
 class ScriptedBrain:
-    """Counts a word as a token. Each request takes the next line of the script, which must be of its kind."""
+    """Counts a word as a token. Each request takes the next line of the script, which must be of its kind; a
+    prompt that is too long is refused as by an engine."""
 
     def __init__(self, *script: Scripted) -> None:
         self.script = deque(script)
@@ -60,7 +62,12 @@ class ScriptedBrain:
         tool = json.dumps(prompt.tool.parameters) if prompt.tool else ""
         return sum(len(message.content.split()) for message in prompt.messages) + len(tool.split())
 
-    def _next(self, prompt: Conversation, kind: type[Choose] | type[Fill] | type[Write]) -> object:
+    def _next(
+        self, prompt: Conversation, kind: type[Choose] | type[Fill] | type[Write], prompt_limit: int | None
+    ) -> object:
+        tokens = self._tokens(prompt)
+        if prompt_limit is not None and tokens > prompt_limit:
+            raise TooLongError(f"The prompt has {tokens} tokens and may have {prompt_limit}; send less text.")
         self.asked.append(prompt)
         assert self.script, f"nothing scripted for {kind.__name__} of {prompt.messages[-1]}"
         line = self.script.popleft()
@@ -82,7 +89,7 @@ class ScriptedBrain:
         self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
     ) -> Choice:
         self.options.append(options)
-        line = self._next(prompt, Choose)
+        line = self._next(prompt, Choose, prompt_limit)
         assert isinstance(line, Choose)
         return Choice(
             tuple(line.shares.get(option.removeprefix("@"), 0.0) for option in options), self.use(prompt)
@@ -91,7 +98,7 @@ class ScriptedBrain:
     async def fill(
         self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
     ) -> Text:
-        line = self._next(prompt, Fill)
+        line = self._next(prompt, Fill, prompt_limit)
         assert isinstance(line, Fill)
         self.schemas.append(schema)
         return Text(
@@ -106,7 +113,7 @@ class ScriptedBrain:
         stop: Sequence[str] = (),
         prompt_limit: int | None = None,
     ) -> AsyncGenerator[str | Text, None]:
-        line = self._next(prompt, Write)
+        line = self._next(prompt, Write, prompt_limit)
         assert isinstance(line, Write)
         try:
             for chunk in line.chunks:

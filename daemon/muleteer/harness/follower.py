@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from muleteer.config import Budgets
-from muleteer.engine.protocol import Conversation, Message, ToolSpec
+from muleteer.engine.protocol import Conversation, Message, Text, ToolSpec
 from muleteer.harness.brains import Lane
 from muleteer.harness.clip import clipped
 from muleteer.harness.dispatcher import Dispatcher
@@ -83,19 +83,19 @@ class Follower:
             if step["tool"] == FINISH:
                 return str(step["instruction"])
             control = await dispatcher.dispatch(step["tool"], step["instruction"])
-            prompt = await self._grow(prompt, written.text, control)
+            prompt = await self._grow(prompt, written, control)
         return ""
 
-    async def _grow(self, prompt: Conversation, call: str, control: str) -> Conversation:
-        """The prompt with one more call and its result, which is cut further where the budget is short."""
+    async def _grow(self, prompt: Conversation, call: Text, control: str) -> Conversation:
+        """The prompt with one more call and its result, which is cut until half of the room that was left is
+        left for what follows. Where even the shortest is too long, the engine refuses with both counts."""
+        most = (call.use.prompt + self._budgets.follower_prompt) // 2
         limit = len(control)
-        while await self._lane.count(grown := _grown(prompt, call, clipped(control, limit))) > (
-            self._budgets.follower_prompt
-        ):
-            if limit <= SHORTEST_CONTROL:
-                break  # the engine refuses with both counts
+        while True:
+            grown = _grown(prompt, call.text, clipped(control, limit))
+            if limit <= SHORTEST_CONTROL or await self._lane.count(grown) <= most:
+                return grown
             limit //= 2
-        return grown
 
 
 def _grown(prompt: Conversation, call: str, control: str) -> Conversation:
