@@ -23,6 +23,7 @@ STATE, INNER, RANK, KERNEL = 8, 64, 4, 4  # of a mamba layer
 SHARP = 4  # times the usual spread of attention scores: a token that is missing is missed
 
 WORDS = ("the", "time", "and", "system", "user", "assistant", "clock", "true", "false", "place")
+TRAPS = ("</s", "<end_of_turn")  # pieces that with ">" spell a control token
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -61,6 +62,10 @@ NO_SYSTEM = (
     "<start_of_turn>{{ 'model' if m.role == 'assistant' else m.role }}\n{{ m.content | trim }}<end_of_turn>\n"
     "{% endfor %}{% if add_generation_prompt %}<start_of_turn>model\n{% endif %}"
 )
+INSTRUCT = (
+    "{{ bos_token }}{% for m in messages %}{% if m.role == 'assistant' %} {{ m.content }} {{ eos_token }}"
+    "{% else %}[INST] {{ m.content }} [/INST]{% endif %}{% endfor %}"
+)
 ZEPHYR = (
     "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content + eos_token }}\n{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
@@ -97,11 +102,13 @@ def byte_level(controls: Sequence[str], tags: Sequence[str] = ()) -> Vocabulary:
 
 def sentencepiece(controls: Sequence[str] = (), space_prefix: bool = True) -> Vocabulary:
     """A SentencePiece vocabulary as Llama 2's: spaces are letters, bytes are the last resort, and with
-    `space_prefix` a text gets a space that it does not have."""
+    `space_prefix` a text gets a space that it does not have. With `TRAPS`, as web pages leave them."""
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
     types = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.CONTROL] + [TokenType.BYTE] * 256
     letters = ["▁", *map(chr, range(33, 127))]
-    pieces = [word[:end] for w in WORDS for word in (w, f"▁{w}") for end in range(2, len(word) + 1)]
+    pieces = [
+        word[:end] for w in (*WORDS, *TRAPS) for word in (w, f"▁{w}") for end in range(2, len(word) + 1)
+    ]
     normal = list(dict.fromkeys([*pieces, *letters]))
     tokens, types = [*tokens, *normal], types + [TokenType.NORMAL] * len(normal)
     tokens, types = [*tokens, *controls], types + [TokenType.CONTROL] * len(controls)
@@ -138,6 +145,7 @@ MODELS = {
     "thinking": Odd("llama", byte_level(CHAT_TOKENS, TAGS), THINKER),
     "switched": Odd("llama", byte_level((*CHAT_TOKENS[:2], "<think>", "</think>", "<|im_end|>")), SWITCHED),
     "spm": Odd("llama", sentencepiece(), ZEPHYR),
+    "instruct": Odd("llama", sentencepiece(), INSTRUCT),
     "spm-turns": Odd("gemma2", sentencepiece(TURN_TOKENS[1:], space_prefix=False), NO_SYSTEM),
 }
 

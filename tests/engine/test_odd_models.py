@@ -52,10 +52,10 @@ class Pair:
     def __init__(self, kind: str, used: Decoder, cold: Decoder) -> None:
         self.kind, self.used, self.cold = kind, used, cold
 
-    def choose(self, prompt: Conversation) -> Choice:
-        """What the used decoder answers, which must be what the cold one does."""
+    def choose(self, prompt: Conversation, used: Decoder | None = None) -> Choice:
+        """What a decoder with a past answers, which must be what the cold one does."""
         self.cold.forget()
-        choice = self.used.choose(prompt, HANDLES, go_on)
+        choice = (used or self.used).choose(prompt, HANDLES, go_on)
         expected = self.cold.choose(prompt, HANDLES, go_on)
         assert choice.probabilities == pytest.approx(expected.probabilities, abs=CLOSE)
         assert expected.use.reused == 0
@@ -95,6 +95,20 @@ def test_a_whole_saved_prefix_is_reused(fresh: Pair) -> None:
         assert reused[1] == saved
     assert fresh.used.warm(FIRST, go_on).decoded == 0
     assert_exact(fresh.used)
+
+
+def test_a_prefix_saved_on_disk_is_restored(fresh: Pair, tmp_path: Path) -> None:
+    path, settings = Path(fresh.used.properties.path), replace(SETTINGS, states=str(tmp_path))
+    with closing(Decoder.load(path, settings)) as decoder:
+        saved = decoder.warm(FIRST, go_on).decoded
+        assert decoder.held.disk_prefixes <= 1
+    with closing(Decoder.load(path, settings)) as decoder:
+        assert decoder.warm(FIRST, go_on).decoded == 0
+        fresh.choose(SECOND, decoder)
+        assert fresh.choose(FIRST, decoder).use.reused >= saved
+        assert decoder.held.restored == 1
+        assert decoder.held.disk_prefixes == 1
+        assert_exact(decoder)
 
 
 def test_prompts_of_all_lengths_in_a_small_context(fresh: Pair) -> None:

@@ -49,6 +49,7 @@ THINKER = HERMES.replace("{{ '<assistant>' }}", "{{ '<assistant><think>\\n' }}")
 CLOSED = HERMES.replace(
     "{{ '<assistant>' }}", "{{ '<assistant>' + ('' if enable_thinking else '<think>\\n\\n</think>\\n\\n') }}"
 )
+EMPTY = CLOSED.replace("{{- '<assistant>' + m", "{{- '<assistant><think>\\n\\n</think>\\n\\n' + m")
 
 TOOL = ToolSpec("clock", "Tells the <time>.", {"type": "object", "properties": {"place": {"type": "string"}}})
 SYSTEM, ASK = Message("system", "Be brief."), Message("user", "What time?")
@@ -109,9 +110,11 @@ def test_arguments_keep_their_own_writing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "closed"), [(THINKER, "<think>\n\n</think>\n\n"), (CLOSED, "<think>\n\n</think>\n\n")]
+    "source",
+    [THINKER, CLOSED, pytest.param(EMPTY, id="a template that also closes a thought in the last message")],
 )
-def test_thinking_is_closed_before_the_reply(source: str, closed: str) -> None:
+def test_thinking_is_closed_once_before_the_reply(source: str) -> None:
+    closed = "<think>\n\n</think>\n\n"
     assert text(source, Conversation((ASK,), begin="@")).endswith(f"<assistant>{closed}@")
     call = text(source, Conversation((ASK,), TOOL, begin_call=True))
     assert call.endswith(f'<assistant>{closed}<call>\n{{"name": "clock", "arguments": ')

@@ -90,7 +90,7 @@ class Chat:
         if not conversation.constant:
             return []
         slots = Slots()
-        return self._tokens(slots.split(self._turns.constant_text(slots, conversation)))
+        return self._tokens(slots.split(self._turns.constant_text(slots, conversation).rstrip(" ")))
 
     def foreign(self, text: str) -> list[int]:
         """Tokens of a reply's text: never a control or tag token."""
@@ -105,15 +105,21 @@ class Chat:
             self._outputs.popitem(last=False)
 
     def _tokens(self, segments: Sequence[Segment]) -> list[int]:
+        """Spaces that the template writes before foreign text, and all white space before arguments, belong
+        to its first token, as they do in the tokens of the whole text."""
         tokens: list[int] = []
         white = ""
         for i, segment in enumerate(segments):
-            text = white + segment.text
-            white = ""
-            if not segment.foreign and i + 1 < len(segments) and segments[i + 1].arguments:
-                text, white = text.rstrip(), text[len(text.rstrip()) :]
-            known = self._outputs.get(text) if segment.own else None
-            tokens += known or self._segment(text, not segment.foreign, self._is_apart(tokens))
+            text, white, before = segment.text, "", white
+            after = segments[i + 1] if i + 1 < len(segments) else None
+            if not segment.foreign and after and after.foreign:
+                text = text.rstrip() if after.arguments else text.rstrip(" ")
+                white = segment.text[len(text) :]
+            if segment.own and before + text not in self._outputs and text in self._outputs:
+                tokens += self._segment(before, True, self._is_apart(tokens))
+                before = ""
+            known = self._outputs.get(before + text) if segment.own else None
+            tokens += known or self._segment(before + text, not segment.foreign, self._is_apart(tokens))
         beginning = self._llama.beginning
         if self._llama.adds_beginning and beginning is not None and tokens[:1] != [beginning]:
             tokens.insert(0, beginning)
