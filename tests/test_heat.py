@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from muleteer.engine.protocol import EngineStatus
 from muleteer.heat import POLL_SECONDS, QUIET_READINGS, Cause, Cooling, Heat
 from muleteer.sensors import Reading
+from tests.engine.observing import READY_S, runner
 
 HOT = 80.0
 CALM = Reading(55.0, 0)
@@ -143,7 +145,25 @@ def test_heat_that_begins_under_low_voltage_is_told_and_slows(caplog: pytest.Log
     assert len(caplog.records) == 2
 
 
-async def test_the_board_is_looked_at_again_and_again() -> None:
+async def test_on_a_hot_board_background_turns_wait_and_people_are_served(tmp_path: Path) -> None:
+    async with runner(tmp_path)() as engine, asyncio.timeout(READY_S):
+        await engine.ready(READY_S)
+        cooling = Cooling(engine, HOT, Reading)
+        cooling.look(Reading(85.0, 0x1))
+        background = asyncio.create_task(engine.lane(background=True).count("background"))
+        for _ in range(3):
+            assert await engine.lane().count("direct") == len("direct")
+        status = engine.status()
+        assert status.deferred == "the processor is hot and the supply voltage is too low (85 °C)"
+        assert (status.queued, background.done()) == (1, False)
+        for _ in range(QUIET_READINGS):
+            cooling.look(CALM)
+        assert await background == len("background")
+        assert engine.status().deferred == ""
+
+
+async def test_the_board_is_looked_at_again_and_again(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
     board = Board()
     readings = [Reading(50.0), Reading(90.0)]
     pauses: list[float] = []
@@ -163,3 +183,4 @@ async def test_the_board_is_looked_at_again_and_again() -> None:
     await asyncio.wait({task})
     assert pauses == [POLL_SECONDS] * 2
     assert board.now.deferred == "the processor is hot (90 °C)"
+    assert caplog.records[0].message == "The processor is at 50 °C."

@@ -96,9 +96,12 @@ class Cooling:
 
     async def run(self) -> None:
         """Look, act, pause; until cancelled."""
+        reading = await asyncio.to_thread(self._read)
+        log.info("The processor is at %s.", _degrees(reading))
         while True:
-            self.look(await asyncio.to_thread(self._read))
+            self.look(reading)
             await self._pause(POLL_SECONDS)
+            reading = await asyncio.to_thread(self._read)
 
     def look(self, reading: Reading) -> None:
         """Act on one reading; a change is logged once."""

@@ -289,6 +289,15 @@ async def test_a_fault_of_our_own_is_one_sentence_without_detail(
     assert "secret" not in last.message
 
 
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_turn_has_one_lane_for_all_its_levels(house: House, background: bool) -> None:
+    brain = ScriptedBrain(CLOCK, Fill({"place": "Rome"}))
+    harness = Harness(brain, house.catalogue, Budgets())
+    *_, last = [event async for event in harness.run("time in Rome?", background=background)]
+    assert isinstance(last, TurnFinished)
+    assert brain.lanes == [background]
+
+
 async def test_closing_the_stream_stops_the_turn(house: House) -> None:
     brain = StuckBrain()
     stream = Harness(brain, house.catalogue, Budgets()).run("hi")

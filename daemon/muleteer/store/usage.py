@@ -62,23 +62,23 @@ class Usage:
     async def _write(self) -> None:
         """What could not be written is tried again with the next."""
         self._added.clear()
-        if not (rows := list(self._unwritten.items())):
+        rows, self._unwritten = self._unwritten, Counter()
+        if not rows:
             return
 
         def insert(connection: sqlite3.Connection) -> None:
             connection.executemany(
                 "INSERT INTO uses VALUES (?, ?)"
                 " ON CONFLICT (name) DO UPDATE SET count = count + excluded.count",
-                rows,
+                rows.items(),
             )
 
         try:
             await self._database.write(insert)
         except StoreError as error:
+            self._unwritten.update(rows)
             self._failed(error)
         else:
-            self._unwritten.subtract(dict(rows))
-            self._unwritten = +self._unwritten
             self._failing = False
 
     def _failed(self, error: StoreError) -> None:
