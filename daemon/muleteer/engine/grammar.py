@@ -14,13 +14,15 @@ import numpy as np
 from llguidance import LLMatcher, LLTokenizer
 from numpy.typing import NDArray
 
+from muleteer.engine.ending import Endings
 from muleteer.engine.protocol import JsonSchema
 from muleteer.engine.references import Schema
 from muleteer.engine.vetting import grammar, vet
 from muleteer.errors import EngineError, SkillError
 
-CLOSING = ('"', "}", "]", ",")  # tried in this order: inside a string only the first one ends it
 COMPILED = 64  # grammars kept: more than a household has tools; a typical one takes some 100 kB
+ENDING = 0.75  # of a text's limit; later each token is taken only if a short way to the end still fits
+WORD = 32  # tokens in one word of llguidance's mask
 
 
 class Grammars:
@@ -28,7 +30,7 @@ class Grammars:
 
     def __init__(self, tokenizer: LLTokenizer, vocabulary: int) -> None:
         self._tokenizer, self._vocabulary = tokenizer, vocabulary
-        self._closing: list[int] = [tokenizer.tokenize_str(text)[-1] for text in CLOSING]
+        self._endings = Endings(tokenizer, vocabulary)
         self._compiled: OrderedDict[tuple[str, str], LLMatcher] = OrderedDict()
 
     def matcher(self, schema: JsonSchema, lead: str = "") -> Matcher:
@@ -38,7 +40,7 @@ class Grammars:
         self._compiled[key] = compiled
         while len(self._compiled) > COMPILED:
             self._compiled.popitem(last=False)
-        return Matcher(compiled.deep_copy(), self._vocabulary, self._closing)
+        return Matcher(compiled.deep_copy(), self._vocabulary, self._endings)
 
     def _compile(self, schema: Schema, lead: str) -> LLMatcher:
         compiled = LLMatcher(self._tokenizer, grammar(schema, lead), log_level=0)
@@ -50,8 +52,8 @@ class Grammars:
 class Matcher:
     """One text being written under a grammar."""
 
-    def __init__(self, matcher: LLMatcher, vocabulary: int, closing: Sequence[int]) -> None:
-        self._matcher, self._vocabulary, self._closing = matcher, vocabulary, closing
+    def __init__(self, matcher: LLMatcher, vocabulary: int, endings: Endings) -> None:
+        self._matcher, self._endings = matcher, endings
         self._mask = bitmasks.allocate_token_bitmask(1, vocabulary)
 
     @property
@@ -68,10 +70,27 @@ class Matcher:
             self._check()
         return tokens
 
+    def ending(self, written: Sequence[int], new: list[int], limit: int) -> list[int] | None:
+        """What to end with, in place of the `new` tokens just taken after those `written`, if with them the
+        text would not fit its limit; None to go on. Asked in the last part of a text (`ENDING`)."""
+        if self.done or len(written) + len(new) < limit * ENDING:
+            return None
+        room = limit - len(written)
+        if self._endings.find(self._matcher, [*written, *new], room - len(new)) is not None:
+            return None
+        self._matcher.rollback(len(new))
+        instead = self._endings.find(self._matcher, written, room)
+        if instead is None:
+            self._matcher.consume_tokens(new)
+        self._check()
+        return instead
+
     def pick(self, logits: NDArray[np.float32], avoid: Collection[int] = ()) -> int:
         """Take the most likely allowed token. To leave a loop, given its tokens to `avoid`: what ends a
         string or a number if that is allowed, else another token if one is."""
-        ends = (token for token in self._closing if avoid and self._matcher.validate_tokens([token]) == 1)
+        ends = (
+            token for token in self._endings.closing if avoid and self._matcher.validate_tokens([token]) == 1
+        )
         token = next(ends, None)
         if token is None:
             token = self._likeliest(logits, avoid)
@@ -83,22 +102,28 @@ class Matcher:
 
     def _likeliest(self, logits: NDArray[np.float32], avoid: Collection[int]) -> int:
         token = int(logits.argmax())
-        if token in avoid or self._matcher.validate_tokens([token]) != 1:
-            allowed = self._allowed()
-            if avoid:
-                rest = allowed[~np.isin(allowed, list(avoid))]
-                allowed = rest if rest.size else allowed
-            token = int(allowed[logits[allowed].argmax()])
-        return token
-
-    def _allowed(self) -> NDArray[np.intp]:
+        if token not in avoid and self._matcher.validate_tokens([token]) == 1:
+            return token
         bitmasks.fill_next_token_bitmask(self._matcher, self._mask, 0)
         self._check()
-        bits = np.unpackbits(self._mask[0].view(np.uint8), count=self._vocabulary, bitorder="little")
-        allowed = np.flatnonzero(bits)
-        if not allowed.size:
+        if avoid:
+            rest = logits.copy()
+            rest[list(avoid)] = -np.inf
+            if np.isfinite(rest[token := self._best_allowed(rest)]):
+                return token
+        return self._best_allowed(logits)
+
+    def _best_allowed(self, logits: NDArray[np.float32]) -> int:
+        """The likeliest token of the mask; only words of 32 tokens with an allowed one are looked at."""
+        words = np.flatnonzero(self._mask[0])
+        if not words.size:
             raise EngineError("The grammar allows no token here; the schema contradicts itself.")
-        return allowed
+        allowed = np.unpackbits(self._mask[0, words].view(np.uint8), bitorder="little").view(np.bool_)
+        if missing := -logits.size % WORD:
+            logits = np.pad(logits, (0, missing), constant_values=-np.inf)
+        scores = np.where(allowed, logits.reshape(-1, WORD)[words].ravel(), -np.inf)
+        best = int(scores.argmax())
+        return int(words[best // WORD]) * WORD + best % WORD
 
     def _check(self) -> None:
         if self._matcher.is_error():

@@ -20,7 +20,7 @@ MOST = {
 PIECES = re.compile(r"\\.|\[\^?\]?|\]|[^\\\[\]]+", re.DOTALL)
 # JSON in this style has no spelling for other control characters; without this a text could not go on.
 WRITABLE = r"^[^\x00-\x07\x0b\x0e-\x1f\x7f]*$"
-UNWRITABLE = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f]|[\ud800-\udfff]")
+UNWRITABLE = re.compile(r"[\x00-\x07\x0b\x0e-\x1f\x7f]")
 
 _YEAR = r"(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 _LEAP = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"

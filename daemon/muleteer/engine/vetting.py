@@ -61,8 +61,7 @@ def grammar(schema: Schema, lead: str = "") -> str:
 def _plain(schema: object) -> object:
     """The schema as JSON has it, a copy. Raises `Refusal` for what JSON cannot hold, and by size."""
     try:
-        text = json.dumps(schema, allow_nan=False)
-        json.loads(text).__repr__().encode()
+        text = json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Refusal("", "its text", f"it is not JSON ({' '.join(str(error).split())}).") from error
     if len(text) > LARGEST_TEXT:
