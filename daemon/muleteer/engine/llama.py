@@ -118,9 +118,13 @@ class Llama:
 
     @property
     def partial_reuse(self) -> bool:
-        """Whether a sequence can be cut in the middle (not so in recurrent and hybrid models)."""
+        """Whether a sequence can be cut in the middle: not in recurrent and hybrid models, nor where tokens
+        that a sliding window has left behind give their cells to others."""
         model = self._model
-        return not (llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
+        if llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model):
+            return False
+        window: int = llama_cpp.llama_model_n_swa(model)
+        return not 0 < window < self.context
 
     def evaluate(self, rows: Sequence[Row]) -> None:
         """Evaluate up to `batch` tokens. Raises `NoRoomError` (nothing changed) or `EngineError` (the
