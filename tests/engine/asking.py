@@ -53,4 +53,4 @@ def assert_exact(decoder: Decoder) -> None:
     """The ledger equals what llama_decode was given."""
     totals = decoder.totals
     assert totals.prompt == totals.reused + totals.decoded
-    assert decoder.evaluated == totals.decoded + totals.generated - decoder.unevaluated
+    assert decoder.evaluated == totals.decoded + totals.generated + totals.rejected - decoder.unevaluated

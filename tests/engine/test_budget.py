@@ -21,6 +21,19 @@ def test_a_request_is_counted_prompt_first() -> None:
     assert ledger.totals.decoded + ledger.totals.generated - ledger.unevaluated == 8
 
 
+def test_rejected_tokens_are_no_part_of_the_text_and_were_evaluated() -> None:
+    ledger = Ledger()
+    with ledger.request() as meter:
+        meter.opens(prompt=10, reused=4)
+        meter.evaluated(6)
+        meter.evaluated(4)
+        meter.rejected(3)
+        meter.ended_with(1)
+    totals = ledger.totals
+    assert (totals.decoded, totals.generated, totals.rejected) == (6, 2, 3)
+    assert totals.decoded + totals.generated + totals.rejected - ledger.unevaluated == 10
+
+
 def test_a_cancelled_request_counts_what_was_done() -> None:
     ledger = Ledger()
     with contextlib.suppress(TimeoutError), ledger.request() as meter:

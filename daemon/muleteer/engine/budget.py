@@ -14,7 +14,8 @@ from muleteer.errors import TooLongError
 
 class Ledger:
     """Sums over all requests. What llama.cpp evaluated since load is exactly
-    `totals.decoded + totals.generated - unevaluated`: the last token of a text needs no evaluation."""
+    `totals.decoded + totals.generated + totals.rejected - unevaluated`: the last token of a text needs no
+    evaluation."""
 
     def __init__(self) -> None:
         self.totals = Use()
@@ -33,6 +34,7 @@ class Meter:
         self._began = time.perf_counter()
         self._owed = 0
         self._reused = self._decoded = self._generated = self._sampled = self._unevaluated = 0
+        self._rejected = 0
 
     def opens(self, prompt: int, reused: int) -> None:
         """A prompt of so many tokens is about to be decoded, apart from those reused."""
@@ -49,6 +51,11 @@ class Meter:
         """One token was sampled."""
         self._sampled += 1
 
+    def rejected(self, tokens: int) -> None:
+        """Of the tokens evaluated last, so many are no part of the text after all."""
+        self._generated -= tokens
+        self._rejected += tokens
+
     def ended_with(self, tokens: int) -> None:
         """The last tokens of a text, which are part of it and never evaluated."""
         self._generated += tokens
@@ -58,7 +65,7 @@ class Meter:
         """What it cost so far."""
         ms = (time.perf_counter() - self._began) * 1000
         prompt = self._reused + self._decoded
-        return Use(prompt, self._reused, self._decoded, self._generated, self._sampled, ms)
+        return Use(prompt, self._reused, self._decoded, self._generated, self._sampled, ms, self._rejected)
 
     def __enter__(self) -> Meter:
         return self

@@ -6,11 +6,12 @@ nothing of processes or queues: `check` is how a caller stops a request, by rais
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from muleteer.engine import llama, trie
 from muleteer.engine.budget import Ledger, Meter, check_length
 from muleteer.engine.cache import Cache, Check
 from muleteer.engine.chat import Chat, Prompt
+from muleteer.engine.draft import DRAFT, Drafter, greedy
 from muleteer.engine.grammar import Grammars
 from muleteer.engine.llama import Llama, Logits
 from muleteer.engine.prefixes import Forest
@@ -51,8 +53,9 @@ TEST_LIMIT = 16  # tokens: `{"ok": false}` takes six to nine
 class Decoder:
     """One loaded model. Not thread-safe: one request at a time."""
 
-    def __init__(self, native: Llama, tiers: Tiers | None = None) -> None:
-        self._llama = native
+    def __init__(self, native: Llama, tiers: Tiers | None = None, drafts: bool = True) -> None:
+        """`drafts`: whether `write` proposes what a text copies and verifies it in batches."""
+        self._llama, self.drafts = native, drafts
         self._chat = Chat(native)
         self._grammars = Grammars(native.grammar_tokenizer(self._ends()), native.vocabulary)
         forest = Forest(native.sequences, native.context, native.partial_reuse)
@@ -70,7 +73,7 @@ class Decoder:
         began = time.perf_counter()
         native = Llama(path, settings)
         try:
-            decoder = cls(native, _tiers(path, settings))
+            decoder = cls(native, _tiers(path, settings), settings.drafts)
             decoder._self_test()
         except MuleteerError as error:
             native.close()
@@ -121,7 +124,7 @@ class Decoder:
     @property
     def evaluated(self) -> int:
         """Tokens that llama.cpp evaluated, counted where it is called:
-        `totals.decoded + totals.generated - unevaluated`."""
+        `totals.decoded + totals.generated + totals.rejected - unevaluated`."""
         return self._llama.evaluated
 
     @property
@@ -204,8 +207,9 @@ class Decoder:
     def _fill(
         self, prompt: Prompt, schema: JsonSchema, limit: int, check: Check, meter: Meter
     ) -> tuple[list[int], bool]:
-        """Tokens of the JSON text, and whether it is whole. Forced tokens ride in the batch of the sampled
-        one before them, the first ones in that of the prompt."""
+        """Tokens of the JSON text, and whether it ended by itself. Forced tokens ride in the batch of the
+        sampled one before them, the first ones in that of the prompt. A text that would not fit its limit is
+        ended the short way: what it says is cut, but it is still valid."""
         matcher = self._grammars.matcher(schema, prompt.lead)
         out = matcher.forced()
         if matcher.done or len(out) >= limit:
@@ -218,6 +222,9 @@ class Decoder:
             if self._is_end(token):
                 return out, True
             new = [token, *matcher.forced()]
+            if (ending := matcher.ending(out, new, limit)) is not None:
+                meter.ended_with(len(ending))
+                return out + ending, False
             out += new
             meter.sampled()
             if matcher.done or len(out) >= limit:
@@ -241,10 +248,11 @@ class Decoder:
         visible, out, chunks = Visible(stop), list[int](), list[str]()
         with self._ledger.request() as meter:
             try:
-                for token in self._sample(rendered, out, limit, visible, check, meter):
-                    if chunk := visible.feed(self._llama.piece(token)):
-                        chunks.append(chunk)
-                        yield chunk
+                with contextlib.closing(self._sample(rendered, out, limit, visible, check, meter)) as tokens:
+                    for token in tokens:
+                        if chunk := visible.feed(self._llama.piece(token)):
+                            chunks.append(chunk)
+                            yield chunk
             finally:
                 self._cache.release()
             if chunk := visible.finish():
@@ -257,18 +265,47 @@ class Decoder:
 
     def _sample(
         self, prompt: Prompt, out: list[int], limit: int, visible: Visible, check: Check, meter: Meter
-    ) -> Iterator[int]:
+    ) -> Generator[int]:
         """The likeliest tokens one by one, also written to `out`, until the model ends its turn, the text so
         far ends it, or the limit is reached."""
         sequence, logits = self._cache.open(prompt.tokens, prompt.constant, (), check, meter)
-        while not self._is_end(token := _likeliest(logits)):
-            out.append(token)
-            yield token
-            meter.sampled()
-            if visible.stopped or len(out) >= limit or cycle(out):
-                meter.ended_with(1)
-                return
-            logits = self._cache.extend(sequence, [token], check, meter)
+        begin = length = len(prompt.tokens)  # the length of the sequence
+
+        def evaluate(tokens: Sequence[int]) -> list[int]:
+            nonlocal length
+            if len(tokens) > 1:
+                rows = self._cache.verify(sequence, tokens, check, meter)
+            else:
+                rows = [self._cache.extend(sequence, tokens, check, meter)]
+            likeliest = [_likeliest(row) for row in rows]
+            length += len(tokens)
+            return likeliest
+
+        def reject(tokens: int) -> None:
+            nonlocal length
+            length -= tokens
+            self._cache.cut(sequence, length)
+            meter.rejected(tokens)
+
+        drafter = Drafter(prompt.tokens, self._longest_draft, self._is_end)
+        try:
+            with contextlib.closing(greedy(_likeliest(logits), limit, drafter, evaluate, reject)) as tokens:
+                for token in tokens:
+                    if self._is_end(token):
+                        return
+                    if begin + len(out) == length:
+                        meter.sampled()
+                    out.append(token)
+                    yield token
+                    if visible.stopped or cycle(out):
+                        return
+        finally:
+            meter.ended_with(begin + len(out) - length)
+
+    @property
+    def _longest_draft(self) -> int:
+        """Tokens; 0 where what was rejected could not be cut off again."""
+        return min(DRAFT, self._cache.rows - 1) if self.drafts and self._llama.partial_reuse else 0
 
     def _finish(self, out: Sequence[int], limit: int, visible: Visible) -> Finish:
         if visible.stopped:

@@ -58,10 +58,11 @@ class Use:
     """Tokens and time of one engine request. `prompt == reused + decoded`, always.
 
     `decoded` counts prompt tokens that llama.cpp evaluated now, `reused` those it already held.
-    `generated` counts tokens after the prompt: scored options (`choose`), forced and sampled tokens
-    (`fill`, `write`). `sampled` is the part of `generated` that cost one evaluation each. `ms` is wall time
-    in the engine, without queueing. `rejected` counts drafted tokens that were evaluated and thrown
-    away; they are in no other count.
+    `generated` counts tokens after the prompt: scored options (`choose`); forced, sampled and drafted tokens
+    (`fill`, `write`). `sampled` is the part of `generated` that cost an evaluation each; tokens that a schema
+    forces and drafted tokens that were right are evaluated in the batch of the sampled one before them.
+    `rejected` counts drafted tokens that were evaluated and thrown away; they are in no other count. `ms` is
+    wall time in the engine, without queueing.
     """
 
     prompt: int = 0
@@ -119,7 +120,8 @@ class LoadSettings:
     fewer where that would be slow). `threads`: 0 means one per physical core. `extra_buffers`: repacked
     weights, faster on most CPUs (never used when the library was built with AMX, whose kernels crash on some
     virtual machines). `states`: the folder of saved prefixes; empty for none. `parked_memory` and
-    `parked_disk`: bytes that prefixes outside the context may take in memory and in that folder.
+    `parked_disk`: bytes that prefixes outside the context may take in memory and in that folder. `drafts`:
+    whether `write` proposes what a text copies and verifies it in batches.
     """
 
     context: int = 4096
@@ -130,6 +132,7 @@ class LoadSettings:
     states: str = ""
     parked_memory: int = 128 * 2**20
     parked_disk: int = 512 * 2**20
+    drafts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
