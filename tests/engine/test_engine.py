@@ -129,6 +129,35 @@ async def test_ten_clients_at_once_are_answered_in_order_and_each_as_if_alone() 
         assert ended == list(range(10))
 
 
+async def test_background_warming_gives_way_and_nothing_is_decoded_twice() -> None:
+    long = Conversation((Message("system", "word " * 2000),), constant=1)
+    async with tiny(LoadSettings(batch=32)) as engine:
+        await engine.ready(READY_S)
+        before = engine.status().totals.decoded
+        engine.beat.clear()
+        warming = asyncio.create_task(engine.lane(background=True).warm(long))
+        async with asyncio.timeout(READY_S):
+            await engine.beat.wait()  # one second into a prompt that takes several
+        began = time.monotonic()
+        assert await engine.lane().count("xyz") > 0
+        assert time.monotonic() - began < 1
+        assert not warming.done()
+        use = await warming
+        assert use.reused > 0
+        assert use.prompt == use.reused + use.decoded
+        assert engine.status().totals.decoded - before == use.prompt
+        assert engine.status().restarts == 0
+
+
+async def test_threads_change_while_it_runs_and_the_answers_stay() -> None:
+    async with tiny(LoadSettings(threads=2)) as engine:
+        first = await engine.choose(ask("Is water wet?"), ["yes", "no"])
+        engine.set_threads(1)
+        second = await engine.choose(ask("Is water wet?"), ["yes", "no"])
+        assert second.probabilities == pytest.approx(first.probabilities, abs=0.02)
+        assert (engine.status().threads, engine.status().restarts) == (1, 0)
+
+
 async def test_kill_9_in_the_middle_of_writing_is_told_and_the_next_call_works() -> None:
     async with tiny() as engine:
         async with aclosing(engine.write(ask("Tell me a very long story."), limit=2000)) as parts:
