@@ -30,6 +30,13 @@ def nested_arrays(depth: int) -> Schema:
     return schema
 
 
+def list_in_list(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 DRAFT_4, DRAFT_7 = (f"http://json-schema.org/draft-0{n}/schema#" for n in (4, 7))
 PLACE = {"type": "object", "properties": {"place": {"type": "string", "maxLength": 9}}, "required": ["place"]}
 LEVEL = {"type": "object", "properties": {"level": {"type": "integer", "minimum": 0, "maximum": 9}}}
@@ -210,7 +217,9 @@ REFUSED: dict[str, tuple[object, str, str]] = {
     ),
     "properties as a list": ({"type": "object", "properties": ["a"]}, "/", "properties"),
     "nested 200": (nested(200), "/", "its size"),
-    "nested 5,000": (nested_arrays(5000), "/", "its text"),
+    "nested 5,000": (nested_arrays(5000), "/", "its size"),
+    "constant nested 130": (one("a", {"const": list_in_list(130)}), "/properties/a", "const"),
+    "constant nested 900": (one("a", {"const": list_in_list(900)}), "/", "its size"),
     "too many properties": (
         {"type": "object", "properties": {f"p{i}": {} for i in range(5000)}},
         "/",

@@ -89,13 +89,13 @@ class _Narrowing:
             return False
         if schema is True:
             schema = {}
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, dict):
             raise Refusal(pointer, "type", "it is neither an object nor a boolean.")
         if pointer.count("/") > 2 * DEEPEST:
             raise Refusal("", "its size", f"it is nested deeper than {DEEPEST} levels.")
-        self._seen += 1
+        self._seen += 1 + _containers([schema.get("enum"), schema.get("const")])
         if self._seen > MOST_SCHEMAS:
-            raise Refusal("", "its size", f"it has more than {MOST_SCHEMAS} schemas in it.")
+            raise Refusal("", "its size", f"it holds more than {MOST_SCHEMAS} schemas and values.")
         out = _supported(schema, pointer)
         if "$ref" in out:
             target = references.name_of(out["$ref"], pointer)
@@ -248,6 +248,12 @@ def _sizes(out: Schema, pointer: str) -> None:
     closed = out.get("additionalProperties", False) is False and "patternProperties" not in out
     if closed and "properties" in out and len(out["properties"]) <= out.get("maxProperties", 0):
         out.pop("maxProperties", None)
+
+
+def _containers(value: object) -> int:
+    """Lists and objects inside a value; each one costs the parser as much as a schema."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(1 + _containers(part) for part in inner if isinstance(part, dict | list))
 
 
 def _strings(value: object) -> list[str]:

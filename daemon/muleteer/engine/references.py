@@ -66,8 +66,8 @@ def below(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def count(schema: Schema | bool) -> int:
-    """Schemas in a narrowed schema, itself included."""
-    return 1 if isinstance(schema, bool) else 1 + sum(count(inner) for _, inner in below(schema))
+    """Schemas in a narrowed schema, itself included, but for plain true and false."""
+    return 0 if isinstance(schema, bool) else 1 + sum(count(inner) for _, inner in below(schema))
 
 
 def endless(root: Schema) -> str | None:

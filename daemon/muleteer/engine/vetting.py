@@ -39,7 +39,7 @@ def vet(schema: object) -> Schema:
         if isinstance(narrowed, bool):
             raise Refusal("", "false", "no value satisfies it.")
         prepared = objects.close(narrowed)
-        if references.count(prepared) > 2 * narrowing.MOST_SCHEMAS:
+        if references.count(prepared) > narrowing.MOST_SCHEMAS:
             raise Refusal("", "its size", "with its references put in place it is too large.")
         if endless := references.endless(prepared):
             raise Refusal(endless, "$ref", "it contains itself without an end.")
@@ -47,6 +47,8 @@ def vet(schema: object) -> Schema:
             raise Refusal(*_fault(prepared, time.monotonic() + BLAME), complaint)
     except Refusal as refusal:
         raise SkillError(str(refusal)) from refusal
+    except RecursionError as error:
+        raise SkillError(str(Refusal("", "its size", "it is nested too deeply."))) from error
     return prepared
 
 
@@ -62,7 +64,7 @@ def _plain(schema: object) -> object:
     """The schema as JSON has it, a copy. Raises `Refusal` for what JSON cannot hold, and by size."""
     try:
         text = json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError) as error:
         raise Refusal("", "its text", f"it is not JSON ({' '.join(str(error).split())}).") from error
     if len(text) > LARGEST_TEXT:
         raise Refusal("", "its size", f"it has {len(text)} bytes, at most {LARGEST_TEXT} are taken.")
@@ -71,7 +73,10 @@ def _plain(schema: object) -> object:
 
 def _complaint(schema: Schema) -> str:
     """What llguidance has against a schema; empty if nothing."""
-    message: str = LLMatcher.validate_grammar(grammar(schema))
+    try:
+        message: str = LLMatcher.validate_grammar(grammar(schema))
+    except ValueError as error:  # what its JSON reader does not take: values nested deeper than 128
+        message = str(error)
     return " ".join(message.split())
 
 
