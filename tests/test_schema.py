@@ -216,7 +216,7 @@ def look_ahead(x: Annotated[str, Field(json_schema_extra={"pattern": "^(?!a)b$"}
         (open_object, "open object at /properties/x"),
         (endless, "Tree contains itself"),
         (no_schema, "make no JSON schema"),
-        (look_ahead, "cannot be decoded at /properties/x: .*look-around"),
+        (look_ahead, r"at /properties/x cannot be enforced \(pattern\): .*look-around"),
     ],
 )
 def test_what_cannot_be_a_tool_is_refused_with_the_reason(

@@ -8,16 +8,15 @@ written for a small model: compact, no titles, closed objects.
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from llguidance import LLMatcher
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from muleteer.engine import vetting
 from muleteer.errors import SkillError
 from muleteer.tool import Result, Services, ToolFunction
 
@@ -128,7 +127,8 @@ def read_docstring(text: str) -> tuple[str, dict[str, str]]:
 
 
 def vet(schema: Json) -> None:
-    """Refuse what the decoder cannot hold the model to. Raises `SkillError` with JSON pointer and keyword."""
+    """Refuse what the decoder cannot hold the model to, and what a person should write differently. Raises
+    `SkillError` with JSON pointer and keyword."""
     for pointer, node in _nodes(schema, ""):
         if unknown := sorted(node.keys() - KEYWORDS):
             raise SkillError(f"its schema uses the unsupported keyword '{unknown[0]}' at {pointer or '/'}.")
@@ -136,15 +136,7 @@ def vet(schema: Json) -> None:
             raise SkillError(
                 f"its schema has an open object at {pointer or '/'}; use a pydantic model instead."
             )
-    if _reject(schema):
-        pointer, reason = next((where, why) for where, node in _nodes(schema, "") if (why := _reject(node)))
-        raise SkillError(f"its schema cannot be decoded at {pointer or '/'}: {reason}")
-
-
-def _reject(schema: Json) -> str:
-    """llguidance's reason for refusing a schema, on one line; empty when it takes it."""
-    reason = LLMatcher.validate_grammar(LLMatcher.grammar_from_json_schema(json.dumps(schema)))
-    return " ".join(str(reason).split())
+    vetting.vet(schema)
 
 
 def _schema(name: str, fields: dict[str, Any], optional: frozenset[str]) -> tuple[type[BaseModel], Json]:
