@@ -7,6 +7,7 @@ file says how loading goes (see `load`).
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -130,7 +131,7 @@ class ScriptedDecoder:
                 os._exit(int(code))
             case ["hang"]:
                 print("hanging", file=sys.stderr, flush=True)
-                threading.Event().wait()
+                ctypes.PyDLL(None).pause()  # one native call, which does not even let other threads run
             case ["spin"]:
                 self._spin(check)
             case ["spin", "once"]:

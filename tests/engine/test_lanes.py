@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,33 @@ async def test_ten_turns_at_once_are_all_served_in_order_and_one_more_is_told_wh
         await asyncio.gather(*turns)
         assert ended == [f"{number}.{level}" for number in range(10) for level in range(2)]
         assert engine.status().queued == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whoever_stays_is_served_whatever_the_others_do(running: Running, seed: int) -> None:
+    dice = random.Random(seed)
+    async with running(queue=60) as engine:
+        await engine.ready(READY_S)
+        calls: list[asyncio.Task[object]] = []
+        wanted: list[object] = []
+        for number in range(60):
+            lane = engine.lane(background=dice.random() < 0.5)
+            warms = dice.random() < 0.5
+            calls += await begun(lane.warm(prompt("toil 0.01")) if warms else lane.count("x" * number))
+            wanted.append(USED if warms else number)
+            if dice.random() < 0.3:
+                dice.choice(calls).cancel()
+            if dice.random() < 0.2:
+                engine.defer(dice.choice(["", "the processor is hot"]))
+            if dice.random() < 0.3:
+                await engine.lane().count("")
+        engine.defer("")
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        stayed = [not call.cancelled() for call in calls]
+        assert list(compress(results, stayed)) == list(compress(wanted, stayed))
+        assert 30 < sum(stayed) < 60
+        assert (engine.status().queued, engine.status().restarts) == (0, 0)
+        assert await engine.count("xyz") == 3
 
 
 # Giving way.
