@@ -15,7 +15,8 @@ from llguidance import LLMatcher, LLTokenizer
 
 QUOTE = '"'
 CLOSING = (QUOTE, "}", "]", ",")
-PLAIN = "0123456789TZaAbcdefghijklmnopqrstuvwxyz -_:./@#PDYMW+"  # what patterns and formats mostly ask for
+PLAIN = "0aA:1-Z.@/ _#23456789bcdefghijklmnopqrstuvwxyzBCDPTYMW+"  # what patterns and formats mostly ask for
+PAIRED = 4  # of them, tried as the second of a pair: `@0` ends an address, `::` another one, `:a` a third
 _QUOTES = re.compile(rb'\\.|"', re.DOTALL)
 
 
@@ -45,10 +46,27 @@ class Endings:
     def _step(self, fork: LLMatcher, text: bytes) -> list[int]:
         """A token that leads to the end, or one that is allowed."""
         within = _QUOTES.findall(text).count(b'"') % 2
-        closing = self.closing[:1] if within else self.closing[1:]
-        for token in (*closing, *self._plain):
+        for token in self.closing[:1] if within else self.closing[1:]:
+            if fork.validate_tokens([token]) == 1:
+                return [token]
+        if within and (way := self._way_out(fork)):
+            return way
+        for token in self._plain:
             if fork.validate_tokens([token]) == 1:
                 return [token]
         bitmasks.fill_next_token_bitmask(fork, self._mask, 0)
         allowed = np.flatnonzero(np.unpackbits(self._mask[0].view(np.uint8), bitorder="little"))
         return [int(allowed[0])] if allowed.size else []
+
+    def _way_out(self, fork: LLMatcher) -> list[int]:
+        """One or two plain characters after which the string may end; empty if there are none."""
+        quote = self.closing[0]
+        for token in self._plain:
+            if fork.validate_tokens([token, quote]) == 2:
+                return [token]
+        for first in self._plain:
+            if fork.validate_tokens([first]) == 1:
+                for second in self._plain[:PAIRED]:
+                    if fork.validate_tokens([first, second, quote]) == 3:
+                        return [first, second]
+        return []
