@@ -47,7 +47,7 @@ NODE = {
 }
 TAGS = [one("tag", {"const": "x"}), {**one("tag", {"const": "y"}), "required": ["tag"]}]
 
-ENFORCED: dict[str, object] = {
+ENFORCED: dict[str, Any] = {
     "no properties": {"type": "object", "properties": {}},
     "property without type": one("a", {}),
     "property that is true": one("a", True),
@@ -133,7 +133,7 @@ ENFORCED: dict[str, object] = {
     "nested 20": nested(20),
 }
 
-REFUSED: dict[str, tuple[object, str, str]] = {
+REFUSED: dict[str, tuple[Any, str, str]] = {
     "false": (False, "/", "false"),
     "property that is false": (one("a", False), "/properties/a", "false"),
     "no schema": (one("a", 7), "/properties/a", "type"),

@@ -1,80 +1,162 @@
-"""Vetting without a model: what is refused, where, and why."""
+"""Grammars over the tiny model's tokens, without its weights: whatever they allow is valid."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
 
+import numpy as np
 import pytest
+from llguidance import LLTokenizer
 
-from muleteer.engine.narrowing import LARGEST
-from muleteer.engine.vetting import vet
-from muleteer.errors import SkillError
+from muleteer.engine.grammar import Grammars
+from muleteer.engine.llama import Llama
+from muleteer.errors import EngineError, SkillError
+from muleteer.evaluate.schemas import FORMATS, pairs, valid
+from tests.engine.schemas import ENFORCED, REFUSED, Schema, one
+from tests.engine.walks import Wild, walk
+
+TRIES = 6  # random texts of each schema
+PAIRS = 60  # generated schemas; two random texts of each take some 4 s in all
 
 
-def of(name: str, schema: object) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: schema}, "required": [name]}
+@pytest.fixture(scope="module")
+def tokenizer(native: Llama) -> LLTokenizer:
+    return native.grammar_tokenizer([native.end])
+
+
+@pytest.fixture(scope="module")
+def grammars(native: Llama, tokenizer: LLTokenizer) -> Grammars:
+    return Grammars(tokenizer, native.vocabulary)
+
+
+@pytest.mark.parametrize("name", ENFORCED)
+def test_whatever_a_hard_schema_allows_is_valid(
+    grammars: Grammars, tokenizer: LLTokenizer, native: Llama, name: str
+) -> None:
+    for seed in range(TRIES):
+        text = walk(grammars.matcher(ENFORCED[name]), tokenizer, Wild(native.vocabulary, seed))
+        assert valid(ENFORCED[name], json.loads(text)), text
+        assert text == json.dumps(json.loads(text), ensure_ascii=False) or any(map(str.isdigit, text))
+
+
+def test_whatever_generated_schemas_allow_is_valid(
+    grammars: Grammars, tokenizer: LLTokenizer, native: Llama
+) -> None:
+    wild = Wild(native.vocabulary, seed=1)
+    for schema, _ in pairs(PAIRS, seed=2):
+        for _ in range(2):
+            text = walk(grammars.matcher(schema), tokenizer, wild)
+            assert valid(schema, json.loads(text)), (schema, text)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats_are_what_parsers_accept(
+    grammars: Grammars, tokenizer: LLTokenizer, native: Llama, form: str
+) -> None:
+    schema = {"type": "string", "format": form}
+    for seed in range(30):
+        text = walk(grammars.matcher(schema), tokenizer, Wild(native.vocabulary, seed))
+        assert valid(schema, json.loads(text)), text
+
+
+def takes(grammars: Grammars, tokenizer: LLTokenizer, schema: Schema, text: str) -> bool:
+    """Whether a grammar lets a whole text through."""
+    matcher = grammars.matcher(schema)
+    while not matcher.done and text:
+        rest = text.encode()
+        logits = np.zeros(tokenizer.vocab_size, dtype=np.float32)
+        wanted = tokenizer.tokenize_bytes(rest)[0]
+        logits[wanted] = 1
+        for token in matcher.forced() or [matcher.pick(logits)]:
+            piece = tokenizer.decode_str([token])
+            if not text.startswith(piece):
+                return False
+            text = text[len(piece) :]
+    return not text
 
 
 @pytest.mark.parametrize(
-    ("schema", "pointer", "keyword"),
+    ("form", "good", "bad"),
     [
-        (False, "/", "false"),
-        (of("a", False), "/properties/a", "false"),
-        (of("a", {"$ref": "https://example.org/x.json"}), "/properties/a", "$ref"),
-        (of("a", {"type": "object", "if": {}}), "/properties/a", "if"),
-        (of("a", {"type": "array", "items": {"not": {}}}), "/properties/a/items", "not"),
-        (of("a", {"type": "array", "uniqueItems": True}), "/properties/a", "uniqueItems"),
-        (of("a", {"type": "string", "format": "postcode"}), "/properties/a", "format"),
-        (of("a", {"type": "string", "pattern": "(?=x)y"}), "/properties/a", "pattern"),
-        (of("a/b", {"type": "integer", "minimum": 7, "maximum": 5}), "/properties/a~1b", "minimum"),
-        ({"type": "object", "properties": {}, "required": ["gone"]}, "/", "required"),
-        (of("a", {"anyOf": [{"type": "strin"}, {"type": "null"}]}), "/properties/a/anyOf/0", "type"),
-        (of("a", {"$ref": "#/$defs/missing"}), "/properties/a", "$ref"),
-        (of("a", 7), "/properties/a", "neither an object nor a boolean"),
+        ("date", ("2024-02-29", "0001-01-01", "2000-02-29"), ("2023-02-29", "1900-02-29", "0000-01-01")),
+        ("time", ("23:59:59Z", "00:00:00.5+03:00"), ("23:59:60Z", "24:00:00Z", "12:00:00z", "12:00:00")),
+        ("date-time", ("2024-02-29T23:59:59Z",), ("2023-02-29T00:00:00Z", "2024-02-29 23:59:59Z")),
+        (
+            "uri",
+            ("https://a.example/b?c#d", "mailto:a@b.c", "http://x:80"),
+            ("https://", "a b", "http://x:99999"),
+        ),
     ],
 )
-def test_what_cannot_be_enforced_is_named(schema: object, pointer: str, keyword: str) -> None:
-    with pytest.raises(SkillError) as caught:
-        vet(schema)
-    assert f"at {pointer} " in str(caught.value)
-    assert keyword in str(caught.value)
+def test_formats_take_what_exists_and_nothing_else(
+    grammars: Grammars, tokenizer: LLTokenizer, form: str, good: tuple[str, ...], bad: tuple[str, ...]
+) -> None:
+    schema = {"type": "string", "format": form}
+    assert [text for text in good if not takes(grammars, tokenizer, schema, f'"{text}"')] == []
+    assert [text for text in bad if takes(grammars, tokenizer, schema, f'"{text}"')] == []
 
 
-def test_a_schema_cannot_loosen_its_own_checking() -> None:
-    with pytest.raises(SkillError, match="not"):
-        vet({"type": "object", "x-guidance": {"lenient": True}, "properties": {"a": {"not": {}}}})
+@pytest.mark.parametrize(
+    "text", ['{"a\\u00e9": "x"}', '{"\\u0061é": "x"}', '{"aé": "x"}', '{"b\\u0009": "x"}']
+)
+def test_a_name_that_is_taken_cannot_be_spelled_otherwise(
+    grammars: Grammars, tokenizer: LLTokenizer, text: str
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"aé": {"type": "integer"}, "b\t": {"type": "integer"}},
+        "additionalProperties": {"type": "string"},
+    }
+    assert takes(grammars, tokenizer, schema, '{"aé": 1}')
+    assert not takes(grammars, tokenizer, schema, text)
 
 
-def test_a_schema_without_end_is_refused() -> None:
-    schema: dict[str, Any] = {"type": "string"}
-    for _ in range(200):
-        schema = {"type": "array", "items": schema}
-    with pytest.raises(SkillError, match="deeper than"):
-        vet(schema)
+def test_bad_schemas_do_not_spoil_the_good_ones(grammars: Grammars) -> None:
+    for schema, _, _ in REFUSED.values():
+        with pytest.raises(SkillError):
+            grammars.matcher(schema)
+        assert grammars.matcher(ENFORCED["no properties"]).forced()
 
 
-def test_objects_are_closed_and_the_schema_of_the_caller_is_not_changed() -> None:
-    schema = of("a", {"type": "array", "items": {"type": "object", "properties": {}}})
-    prepared = vet(schema)
-    assert prepared["additionalProperties"] is False
-    assert prepared["properties"]["a"]["items"]["additionalProperties"] is False
-    assert "additionalProperties" not in schema
-    assert "additionalProperties" not in schema["properties"]["a"]["items"]
+def test_the_likeliest_allowed_token_is_picked(grammars: Grammars, tokenizer: LLTokenizer) -> None:
+    matcher = grammars.matcher({"enum": [6, 7, 8, "x"]})
+    logits = np.random.default_rng(0).random(tokenizer.vocab_size, dtype=np.float32)
+    logits[tokenizer.tokenize_str("7")[-1]] = 3
+    logits[tokenizer.tokenize_str("z")[-1]] = 9
+    assert tokenizer.decode_str([matcher.pick(logits)]) == "7"
 
 
-def test_an_open_object_stays_open_where_the_schema_says_so() -> None:
-    schema = {"type": "object", "additionalProperties": {"type": "string"}}
-    assert vet(schema)["additionalProperties"] == {"type": "string"}
+def test_a_token_to_avoid_is_taken_only_if_nothing_else_is_allowed(
+    grammars: Grammars, tokenizer: LLTokenizer
+) -> None:
+    seven, eight = (tokenizer.tokenize_str(text)[-1] for text in "78")
+    logits = np.zeros(tokenizer.vocab_size, dtype=np.float32)
+    logits[seven] = 1
+    matcher = grammars.matcher({"type": "integer", "minimum": 7, "maximum": 8})
+    assert matcher.pick(logits, avoid=[seven]) == eight
+    matcher = grammars.matcher({"type": "integer", "minimum": 7, "maximum": 8})
+    assert matcher.pick(logits, avoid=[seven, eight]) == seven
 
 
-def test_parts_of_a_combination_are_not_closed_against_each_other() -> None:
-    parts = [of("a", {"type": "boolean"}), of("b", {"type": "boolean"})]
-    vet({"allOf": parts})
-    vet({**of("a", {"type": "boolean"}), "anyOf": [of("b", {"type": "null"}), {"required": ["a"]}]})
-    assert vet({"anyOf": parts})["anyOf"][0]["additionalProperties"] is False
+def test_scores_that_are_no_numbers_are_an_error(grammars: Grammars, tokenizer: LLTokenizer) -> None:
+    for nothing in (np.nan, -np.inf):
+        logits = np.full(tokenizer.vocab_size, nothing, dtype=np.float32)
+        with pytest.raises(EngineError, match="no finite score"):
+            grammars.matcher({"type": "boolean"}).pick(logits)
 
 
-def test_numbers_get_bounds_only_where_they_have_none() -> None:
-    assert vet({"type": "number"}) == {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
-    assert vet({"type": ["integer", "null"], "minimum": 1})["maximum"] == LARGEST
-    assert vet({"type": "integer", "enum": [10**20]}) == {"type": "integer", "enum": [10**20]}
+def test_the_end_is_found_from_within_a_text(grammars: Grammars, tokenizer: LLTokenizer) -> None:
+    schema = one("a", {"type": "string", "format": "email"})
+    matcher = grammars.matcher(schema)
+    written = matcher.forced()
+    logits = np.zeros(tokenizer.vocab_size, dtype=np.float32)
+    logits[tokenizer.tokenize_str("me")[-1]] = 1
+    written += [matcher.pick(logits) for _ in range(60)]
+    new = [matcher.pick(logits)]
+    assert matcher.ending(written, new, limit=200) is None  # there is much room
+    limit = len(written) + 10
+    assert matcher.ending(written, new, limit) is None  # there is enough
+    while (ending := matcher.ending(written, new, limit)) is None:
+        limit -= 1
+    assert len(written) + len(ending) == limit  # the last moment
+    assert valid(schema, json.loads(tokenizer.decode_str(written + ending)))

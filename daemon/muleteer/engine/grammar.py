@@ -5,7 +5,7 @@ A schema is vetted first (`vetting.py`). Knows nothing of llama.cpp or prompts: 
 
 from __future__ import annotations
 
-import json
+import math
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from muleteer.engine.ending import Endings
 from muleteer.engine.protocol import JsonSchema
 from muleteer.engine.references import Schema
-from muleteer.engine.vetting import grammar, vet
+from muleteer.engine.vetting import grammar, text_of, vet
 from muleteer.errors import EngineError, SkillError
 
 COMPILED = 64  # grammars kept: more than a household has tools; a typical one takes some 100 kB
@@ -35,7 +35,7 @@ class Grammars:
 
     def matcher(self, schema: JsonSchema, lead: str = "") -> Matcher:
         """A fresh matcher for text that is `lead` (white space) and then JSON. Raises `SkillError`."""
-        key = json.dumps(schema), lead
+        key = text_of(schema), lead
         compiled = self._compiled.pop(key, None) or self._compile(vet(schema), lead)
         self._compiled[key] = compiled
         while len(self._compiled) > COMPILED:
@@ -94,14 +94,14 @@ class Matcher:
         token = next(ends, None)
         if token is None:
             token = self._likeliest(logits, avoid)
-        if not np.isfinite(logits[token]):
+        if token is None or not math.isfinite(logits[token]):
             raise EngineError("The model gave no finite score for a token; its file may be damaged.")
         self._matcher.consume_token(token)
         self._check()
         return token
 
-    def _likeliest(self, logits: NDArray[np.float32], avoid: Collection[int]) -> int:
-        token = int(logits.argmax())
+    def _likeliest(self, logits: NDArray[np.float32], avoid: Collection[int]) -> int | None:
+        token: int | None = int(logits.argmax())
         if token not in avoid and self._matcher.validate_tokens([token]) == 1:
             return token
         bitmasks.fill_next_token_bitmask(self._matcher, self._mask, 0)
@@ -109,12 +109,13 @@ class Matcher:
         if avoid:
             rest = logits.copy()
             rest[list(avoid)] = -np.inf
-            if np.isfinite(rest[token := self._best_allowed(rest)]):
+            if (token := self._best_allowed(rest)) is not None:
                 return token
         return self._best_allowed(logits)
 
-    def _best_allowed(self, logits: NDArray[np.float32]) -> int:
-        """The likeliest token of the mask; only words of 32 tokens with an allowed one are looked at."""
+    def _best_allowed(self, logits: NDArray[np.float32]) -> int | None:
+        """The likeliest token of the mask, None if none has a finite score; only words of 32 tokens with an
+        allowed one are looked at."""
         words = np.flatnonzero(self._mask[0])
         if not words.size:
             raise EngineError("The grammar allows no token here; the schema contradicts itself.")
@@ -123,7 +124,7 @@ class Matcher:
             logits = np.pad(logits, (0, missing), constant_values=-np.inf)
         scores = np.where(allowed, logits.reshape(-1, WORD)[words].ravel(), -np.inf)
         best = int(scores.argmax())
-        return int(words[best // WORD]) * WORD + best % WORD
+        return int(words[best // WORD]) * WORD + best % WORD if math.isfinite(scores[best]) else None
 
     def _check(self) -> None:
         if self._matcher.is_error():

@@ -34,8 +34,9 @@ STRUCTURE = ("type", "properties", "items", "additionalProperties")  # blamed on
 def vet(schema: object) -> Schema:
     """The schema as it is enforced, never looser than it says: objects closed, numbers bounded. Raises
     `SkillError` that names the JSON pointer and the keyword of what cannot be enforced."""
+    plain = json.loads(text_of(schema))
     try:
-        narrowed = narrowing.narrow(_plain(schema))
+        narrowed = narrowing.narrow(plain)
         if isinstance(narrowed, bool):
             raise Refusal("", "false", "no value satisfies it.")
         prepared = objects.close(narrowed)
@@ -52,23 +53,27 @@ def vet(schema: object) -> Schema:
     return prepared
 
 
+def text_of(schema: object) -> str:
+    """The schema as JSON. Raises `SkillError` for what JSON cannot hold, and by size."""
+    try:
+        text = json.dumps(schema, allow_nan=False, ensure_ascii=False)
+        size = len(text.encode())
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise SkillError(str(Refusal("", "its text", f"it is not JSON ({reason})."))) from error
+    except RecursionError as error:
+        raise SkillError(str(Refusal("", "its size", "it is nested too deeply."))) from error
+    if size > LARGEST_TEXT:
+        raise SkillError(str(Refusal("", "its size", f"it has {size} bytes and may have {LARGEST_TEXT}.")))
+    return text
+
+
 def grammar(schema: Schema, lead: str = "") -> str:
     """llguidance's grammar of a vetted schema, for a text that is `lead` (white space) and then JSON."""
     if not lead:
         return LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=STYLE)
     text = json.dumps({**schema, "x-guidance": STYLE})
     return f"start: {json.dumps(lead)} json\njson: %json {text}"
-
-
-def _plain(schema: object) -> object:
-    """The schema as JSON has it, a copy. Raises `Refusal` for what JSON cannot hold, and by size."""
-    try:
-        text = json.dumps(schema, allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError) as error:
-        raise Refusal("", "its text", f"it is not JSON ({' '.join(str(error).split())}).") from error
-    if len(text) > LARGEST_TEXT:
-        raise Refusal("", "its size", f"it has {len(text)} bytes, at most {LARGEST_TEXT} are taken.")
-    return json.loads(text)
 
 
 def _complaint(schema: Schema) -> str:
