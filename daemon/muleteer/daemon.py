@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import uvloop
 
-from muleteer import paths
+from muleteer import exits, paths
 from muleteer.closing import GRACE_SECONDS, Closing, Stop, end_tasks, leave
 from muleteer.config import Settings
 from muleteer.engine import models
@@ -26,11 +26,8 @@ from muleteer.engine.protocol import LoadSettings
 from muleteer.errors import (
     ConfigError,
     EngineDiedError,
-    EngineError,
     InUseError,
-    ModelError,
     MuleteerError,
-    SocketError,
 )
 from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.health import Health
@@ -54,10 +51,8 @@ log = logging.getLogger(__name__)
 ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the process is killed
 STOP_SECONDS = 40.0  # beyond stop_timeout, for all steps of a stop with their grace
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
+LOAD_SECONDS = 5.0  # beyond load_timeout: the load itself is told first what it was too slow for
 MIB = 2**20  # bytes
-
-EXIT_FAILED = 1
-EXIT_CODES: dict[type[MuleteerError], int] = {ConfigError: 2, SocketError: 3, ModelError: 4, EngineError: 4}
 
 
 def run(settings: Settings) -> NoReturn:
@@ -72,7 +67,7 @@ def run(settings: Settings) -> NoReturn:
         code = runner.run(_serve_until_signalled(settings, stop))
     except Exception:
         log.exception("The daemon failed.")
-        code = EXIT_FAILED
+        code = exits.TURN_FAILED
     leave(code, stop.signal)
 
 
@@ -99,7 +94,7 @@ async def serve(settings: Settings, ready: Callable[[], None] | None = None, sto
         await stop.asked.wait()
     except MuleteerError as error:
         log.error("%s", error)
-        return next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), EXIT_FAILED)
+        return exits.code_of(error)
     finally:
         await closing.close(stop.forced)
     return 0
@@ -175,7 +170,7 @@ async def _prepare(settings: Settings, health: Health, engine: Engine, harness: 
     pid = None
     for left in range(settings.engine.restarts, -1, -1):
         health.enter("loading", "the model is loading")
-        await engine.ready(settings.engine.load_timeout)
+        await engine.ready(settings.engine.load_timeout + LOAD_SECONDS)
         health.enter("loading", "the prompts are being measured")
         pid = engine.status().pid
         try:

@@ -14,8 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
-from muleteer import __version__
-from muleteer.cli import exits
+from muleteer import __version__, exits
 from muleteer.cli.render import safe
 from muleteer.errors import MuleteerError
 

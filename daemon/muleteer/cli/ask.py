@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from muleteer.cli import exits
+from muleteer import exits
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.render import Activity, doing, print_ledger, print_levels, safe
+from muleteer.cli.reported import ReportedError
 from muleteer.errors import LoadingError, MuleteerError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | Non
 
         turn = run_turn(Daemon(find_socket(socket)), text, [], show=not as_json)
     except MuleteerError as error:
-        if trace and isinstance(error, exits.ReportedError):
+        if trace and isinstance(error, ReportedError):
             print_levels(error.levels)
         if not as_json:
             raise
@@ -103,7 +104,7 @@ def _events(
         asked = time.monotonic()
         try:
             yield from daemon.turn(message, history)
-        except exits.ReportedError as error:
+        except ReportedError as error:
             if error.reported != LoadingError.code or asked > deadline:
                 raise
             activity.wait("Waiting for the model, which is still loading")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from muleteer import layers, paths
-from muleteer.cli.exits import ReportedError
+from muleteer.cli.reported import ReportedError
 from muleteer.cli.sse import EventParser
 from muleteer.errors import MuleteerError, SocketError
 from muleteer.harness.events import CallUse, LevelUse, TurnFinished

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from muleteer.cli import exits
+from muleteer import exits
 from muleteer.cli.client import Daemon
 from muleteer.errors import MuleteerError
 

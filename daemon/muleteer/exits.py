@@ -1,8 +1,6 @@
-"""The exit codes of every command, which error ends with which, and the error that the daemon reported."""
+"""The exit codes of the daemon and of every command, and which error ends with which."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from muleteer.errors import (
     ConfigError,
@@ -15,7 +13,6 @@ from muleteer.errors import (
     ShuttingDownError,
     SocketError,
 )
-from muleteer.harness.events import LevelUse
 
 OK = 0
 TURN_FAILED = 1
@@ -39,26 +36,10 @@ UNAVAILABLE = frozenset(
 )
 
 
-class ReportedError(MuleteerError):
-    """What the daemon reported, with the levels that ran, or the connection's loss in the middle of a turn
-    (`connection_lost`)."""
-
-    def __init__(self, reported: str, message: str, levels: Sequence[LevelUse] = ()) -> None:
-        super().__init__(message)
-        self.reported = reported
-        self.levels = levels
-
-    def as_dict(self) -> dict[str, object]:
-        return {"error": {"code": self.reported, "message": str(self)}}
-
-
 def code_of(error: MuleteerError) -> int:
-    """The exit code for an error, raised here or reported by the daemon."""
+    """The exit code for an error, raised here or `reported` by the daemon."""
     if isinstance(error, ConfigError):
         return USAGE
     if isinstance(error, SocketError):
         return NO_DAEMON
-    code = error.reported if isinstance(error, ReportedError) else error.code
-    if code in UNAVAILABLE:
-        return ENGINE_UNAVAILABLE
-    return TURN_FAILED
+    return ENGINE_UNAVAILABLE if getattr(error, "reported", error.code) in UNAVAILABLE else TURN_FAILED
