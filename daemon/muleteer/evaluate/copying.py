@@ -9,6 +9,7 @@ from muleteer.evaluate.report import Measure, Target, median, numbers, ratio, ro
 from muleteer.evaluate.rig import Ran, Rig, write
 
 LIMIT = 400  # tokens; the source has about 300
+BATCH = 16  # chunks that no measured speed can change, so that both engines hold the very same numbers
 
 
 async def copy(rig: Rig) -> Measure:
@@ -19,8 +20,8 @@ async def copy(rig: Rig) -> Measure:
     tokens = rig.tokens.of(prompt)
     drafting = replace(rig.peer_settings(), drafting=True)
     async with (
-        rig.engine() as engine,
-        rig.engine(rig.undrafted) as undrafted,
+        rig.engine(replace(rig.settings, batch=BATCH)) as engine,
+        rig.engine(replace(rig.undrafted, batch=BATCH)) as undrafted,
         rig.peer(drafting) as peer,
     ):
         await write(engine, prompt, 1)
@@ -40,7 +41,7 @@ async def copy(rig: Rig) -> Measure:
         await rig.alternate("copy", mine, its)
     fast, slow = _speeds(drafted), _speeds(plain)
     share = ratio(median(fast), median(slow))
-    same = all(a.text == b.text for a, b in zip(drafted, plain, strict=True))
+    same = sum(a.text == b.text for a, b in zip(drafted, plain, strict=True))
     used = drafted[-1].use
     return Measure(
         "copy",
@@ -52,7 +53,7 @@ async def copy(rig: Rig) -> Measure:
         against="our own plain decoding",
         targets=(
             Target("copy: drafting / plain decoding", share, 1.8, at_least=True),
-            Target("copy: identical output", float(same), 1.0, at_least=True),
+            Target("copy: identical output, share of runs", same / len(fast), 1.0, at_least=True),
         ),
         details={
             "samples": numbers(fast),
@@ -61,6 +62,8 @@ async def copy(rig: Rig) -> Measure:
             "generated": used.generated,
             "sampled": used.sampled,
             "rejected": used.rejected,
+            "texts": sorted({ran.text for ran in drafted}),
+            "plain_texts": sorted({ran.text for ran in plain}),
         },
     )
 

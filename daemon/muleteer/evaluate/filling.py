@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import JsonSchema, Text, Use
@@ -131,9 +132,10 @@ def _shown(call: Call) -> dict[str, object]:
 async def _valid(rig: Rig) -> tuple[int, int, list[str]]:
     """Of how many generated pairs the text that the tiny model wrote is valid, and what was wrong with the
     others. A text that was cut is not valid."""
-    if rig.tiny is None:
-        rig.say("fill: the tiny model is not here; no generated pairs")
-        return 0, 0, ["the tiny model is not here"]
+    missing = "the model tiny" if rig.tiny is None else "" if find_spec("jsonschema") else "jsonschema"
+    if rig.tiny is None or missing:
+        rig.say(f"fill: {missing} is not here; no generated pairs")
+        return 0, 0, [f"{missing} is not here"]
     total, valid, faults = PAIRS[rig.quick], 0, list[str]()
     async with opened(rig.tiny, replace(rig.settings, context=2048)) as engine:
         for i, (schema, prompt) in enumerate(schemas.pairs(total, SEED)):

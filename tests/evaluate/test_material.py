@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from muleteer.evaluate import material
+from muleteer.evaluate.hops import Seen
+from muleteer.evaluate.material import Material
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Material:
+    return Material.shipped(tmp_path)
+
+
+def test_a_conversation_takes_every_level_with_the_harness_own_prompts(shipped: Material) -> None:
+    opening = shipped.follow("Check yourself.")
+    call = json.dumps({"tool": "device_info", "instruction": "all parts"})
+    grown = shipped.follow_on(opening, call)
+    steps = [shipped.plan("Check yourself."), opening, shipped.agent(call), grown]
+    assert [step.level for step in steps] == ["L1", "L2", "L3", "L2"]
+    assert grown.prompt.messages[: len(opening.prompt.messages)] == opening.prompt.messages
+    assert "@device-health" in steps[0].options
+    assert "@reply" in steps[0].options
+    assert steps[2].prompt.tool is not None
+    assert steps[2].prompt.tool.name == "device_info"
+
+
+def test_the_conversations_and_calls_name_only_what_is_shipped(shipped: Material) -> None:
+    assert shipped.catalogue.skill(material.SKILL)
+    assert {tool for tool, _ in material.CALLS} <= set(shipped.catalogue.toolbox.tools)
+    assert len(material.NEXT) == len(material.REQUESTS) > 5  # one for each sample, and one before them
+    assert len(shipped.constants()) > 5
+
+
+def test_fresh_prompts_differ_from_their_first_words_on() -> None:
+    texts = [material.fresh(number, 50).messages[-1].content for number in range(1000)]
+    assert len({text[:20] for text in texts}) == 1000
+    assert len(texts[0].split()) == pytest.approx(60, abs=5)
+    assert material.fresh(3, 50) == material.fresh(3, 50)
+
+
+def test_a_prefix_that_was_read_before_and_not_reused_is_counted() -> None:
+    seen = Seen([])
+    seen.read([1, 2, 3, 4], reused=0)
+    seen.read([1, 2, 3, 9], reused=3)
+    seen.read([1, 2, 3, 4], reused=3)  # the last token gives the logits
+    assert seen.twice == 0
+    seen.read([1, 2, 3, 9, 5], reused=1)
+    assert seen.twice == 3
