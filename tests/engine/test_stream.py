@@ -54,6 +54,21 @@ def test_what_only_looked_like_a_marker_comes_out_at_the_end() -> None:
     assert visible.finish() == "EN"
 
 
+@pytest.mark.parametrize("tag", ["<", "<th", "<think", "</thin"])
+def test_half_a_tag_at_a_limit_is_not_shown(tag: str) -> None:
+    visible = Visible(("END",))
+    shown = visible.feed(f"yes {tag}".encode())
+    assert shown + visible.finish(cut=True) == "yes "
+    visible = Visible(("END",))
+    shown = visible.feed(b"yes EN")
+    assert shown + visible.finish(cut=True) == "yes EN"
+
+
+def test_half_a_character_at_a_limit_is_not_shown() -> None:
+    visible = Visible()
+    assert visible.feed("yes 😀".encode()[:-1]) + visible.finish(cut=True) == "yes "
+
+
 def test_broken_bytes_become_one_visible_mark() -> None:
     assert shown([b"a\xe6\xb0", b"b"]) == ("a\ufffdb", False)
 

@@ -255,7 +255,7 @@ class Decoder:
                             yield chunk
             finally:
                 self._cache.release()
-            if chunk := visible.finish():
+            if chunk := visible.finish(cut=self._finish(out, limit, visible) != "stop"):
                 chunks.append(chunk)
                 yield chunk
             text = "".join(chunks)

@@ -31,11 +31,14 @@ class Visible:
         self._pending += self._decoder.decode(piece)
         return self._advance()
 
-    def finish(self) -> str:
-        """The rest, when nothing more will come."""
-        self._pending += self._decoder.decode(b"", final=True)
+    def finish(self, cut: bool = False) -> str:
+        """The rest, when nothing more will come. Where a limit `cut` the text, half a character and what
+        could be the beginning of a thinking tag are left out."""
+        self._pending += self._decoder.decode(b"", final=not cut)
         text = self._advance()
         rest, self._pending = self._pending, ""
+        if cut:
+            rest = rest[: len(rest) - _held_back(rest, (THINK, THOUGHT))]
         return text if self._thinking or self.stopped else text + self._shown(rest)
 
     def _advance(self) -> str:
