@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from muleteer.engine.protocol import Conversation, LoadSettings
 from muleteer.evaluate.material import copying
 from muleteer.evaluate.report import Measure, Target, median, numbers, ratio, rounded
 from muleteer.evaluate.rig import Ran, Rig, write
@@ -19,19 +20,13 @@ async def copy(rig: Rig) -> Measure:
     prompt = copying()
     tokens = rig.tokens.of(prompt)
     drafting = replace(rig.peer_settings(), drafting=True)
-    async with (
-        rig.engine(replace(rig.settings, batch=BATCH)) as engine,
-        rig.engine(replace(rig.undrafted, batch=BATCH)) as undrafted,
-        rig.peer(drafting) as peer,
-    ):
-        await write(engine, prompt, 1)
-        await write(undrafted, prompt, 1)
+    async with rig.peer(drafting) as peer:
         if peer:
             await peer.complete(tokens, 1)
 
         async def mine(_: int) -> None:
-            drafted.append(await write(engine, prompt, LIMIT))
-            plain.append(await write(undrafted, prompt, LIMIT))
+            drafted.append(await _alone(rig, rig.settings, prompt))
+            plain.append(await _alone(rig, rig.undrafted, prompt))
 
         async def its(_: int) -> None:
             if peer:
@@ -66,6 +61,14 @@ async def copy(rig: Rig) -> Measure:
             "plain_texts": sorted({ran.text for ran in plain}),
         },
     )
+
+
+async def _alone(rig: Rig, settings: LoadSettings, prompt: Conversation) -> Ran:
+    """In a context that holds nothing else: where cells lie decides in what order llama.cpp adds, and that
+    decides ties."""
+    async with rig.engine(replace(settings, batch=BATCH)) as engine:
+        await write(engine, prompt, 1)
+        return await write(engine, prompt, LIMIT)
 
 
 def _speeds(runs: list[Ran]) -> list[float]:
