@@ -195,6 +195,34 @@ def test_files_that_others_may_write_are_refused(tmp_path: Path) -> None:
     assert "chmod go-w" in toolbox.disabled["loose"]
 
 
+BAD_TYPES = {
+    r"Annotated[str, Field(pattern=r'\bx')]": "at /properties/place cannot be enforced (pattern): ",
+    r"list[Annotated[str, Field(pattern=r'\b')]]": "at /properties/place/items cannot be enforced (pattern): ",
+    "set[str]": "uses the unsupported keyword 'uniqueItems' at /properties/place.",
+    "Annotated[int, Field(ge=7, le=5)]": "at /properties/place cannot be enforced (maximum): ",
+}
+
+
+@pytest.mark.parametrize("kind", BAD_TYPES)
+async def test_a_type_that_cannot_be_decoded_disables_one_tool_by_name_pointer_and_keyword(
+    tmp_path: Path, kind: str
+) -> None:
+    for i in range(20):
+        write(tmp_path, f"tool{i}", GOOD.format(name=f"tool{i}", where="here"))
+    empty = "from muleteer.tool import Result, tool\n@tool(effect='read')\ndef empty() -> Result:\n"
+    write(tmp_path, "empty", f"{empty}    'Look.'\n    return Result.ok('there')\n")
+    head = "from typing import Annotated\nfrom pydantic import Field\n"
+    bad = head + GOOD.format(name="tool17", where="here").replace("place: str", f"place: {kind}")
+    write(tmp_path, "tool17", bad)
+    toolbox = Toolbox.load([tmp_path], SERVICES)
+    assert set(toolbox.tools) == {"empty", *(f"tool{i}" for i in range(20) if i != 17)}
+    assert list(toolbox.disabled) == ["tool17"]
+    assert toolbox.disabled["tool17"].startswith(f"tool17 in {tmp_path / 'tool17.py'} is not usable: ")
+    assert BAD_TYPES[kind] in toolbox.disabled["tool17"]
+    assert await text_of(toolbox, "empty") == "there"
+    assert await text_of(toolbox, "tool3", place="x") == "here, x, 1"
+
+
 @tool(effect="write")
 async def keep(note: str, home: Services) -> Result:
     """Keep it.

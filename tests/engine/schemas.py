@@ -130,7 +130,7 @@ ENFORCED: dict[str, Any] = {
         "properties": {"a": {"minimum": 3}, "b": {"maxLength": 2}, "c": {"maxItems": 0}},
         "required": ["a"],
     },
-    "nested 20": nested(20),
+    "nested 10": nested(10),
 }
 
 REFUSED: dict[str, tuple[Any, str, str]] = {

@@ -3,95 +3,43 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable
-from datetime import datetime
-from typing import Any
+import re
 
 import pytest
 
 from muleteer.engine.decode import Decoder
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.errors import SkillError
-from tests.engine.asking import (
-    assert_exact,
-    go_on,
-    say,
-)
+from muleteer.evaluate.schemas import pairs, valid
+from tests.engine.asking import assert_exact, go_on, say
+from tests.engine.schemas import ENFORCED, REFUSED, one
+
+LIMIT = 48  # tokens; what is longer is ended the short way
+PAIRS = 12  # generated ones; the benchmark runs 1,000
 
 
-def one(name: str, schema: object) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: schema}, "required": [name]}
-
-
-def texts(limit: int) -> Callable[[Any], bool]:
-    return lambda value: all(isinstance(item, str) and len(item) <= limit for item in value["a"])
-
-
-NODE = {
-    "type": "object",
-    "properties": {"v": {"enum": [1, 2]}, "next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}},
-    "required": ["v"],
-}
-HARD: list[tuple[object, Callable[[Any], bool]]] = [
-    ({"type": "object", "properties": {}}, lambda v: v == {}),
-    (one("a", {}), lambda v: list(v) == ["a"]),
-    (one("a", True), lambda v: list(v) == ["a"]),
-    ({"$ref": "#/$defs/node", "$defs": {"node": NODE}}, lambda v: v["v"] in (1, 2)),
-    (one("a", {"type": ["string", "null"], "enum": ["x", "y", None]}), lambda v: v["a"] in ("x", "y", None)),
-    (one("a", {"type": "string", "pattern": r"\d{3}"}), lambda v: any(c.isdigit() for c in v["a"])),
-    (one("a", {"type": "string", "pattern": r"^\d{3}$"}), lambda v: len(v["a"]) == 3 and v["a"].isdigit()),
-    *(
-        (one("a", {"type": "array", "items": {"type": "string", "maxLength": n}, "maxItems": 1}), texts(n))
-        for n in (1999, 2000, 2001, 65536)
-    ),
-    (
-        one("a", {"type": "array", "items": {"type": "string", "pattern": "^[a-z]{1,3}$"}, "maxItems": 3}),
-        texts(3),
-    ),
-    (one("a", {"type": "integer", "minimum": -7, "maximum": -5}), lambda v: v["a"] in (-7, -6, -5)),
-    (one("a", {"type": "number"}), lambda v: math.isfinite(v["a"])),
-    (one("a", {"type": "string", "format": "date-time"}), lambda v: bool(datetime.fromisoformat(v["a"]))),
-    (one("a", {"type": "string", "format": "date"}), lambda v: len(v["a"]) == 10),
-    (one("a", one("b", one("c", {"type": "boolean"}))), lambda v: v["a"]["b"]["c"] in (True, False)),
-    (one("a/b~c", {"const": "x"}), lambda v: v == {"a/b~c": "x"}),
-    ({"anyOf": [one("a", {"const": 1}), one("b", {"const": 2})]}, lambda v: v in ({"a": 1}, {"b": 2})),
-    (True, lambda v: True),
-    ({"type": "boolean"}, lambda v: v in (True, False)),
-    ({"type": "integer"}, lambda v: isinstance(v, int)),
-]
-
-
-@pytest.mark.parametrize(("schema", "valid"), HARD)
-@pytest.mark.parametrize("begin_call", [False, True])
-def test_hard_schemas_give_valid_instances(
-    decoder: Decoder, schema: Any, valid: Callable[[Any], bool], begin_call: bool
-) -> None:
+@pytest.mark.parametrize("name", ENFORCED)
+def test_hard_schemas_give_valid_instances(decoder: Decoder, name: str) -> None:
+    schema, begin_call = ENFORCED[name], len(name) % 2 == 0 and name != "enum of 5,000"
     tool = ToolSpec("do", "Does it.", schema) if begin_call and isinstance(schema, dict) else None
     prompt = Conversation((Message("user", "Three in Rome"),), tool, begin_call=tool is not None)
-    filled = decoder.fill(prompt, schema, 48, go_on)
-    assert filled.use.generated <= 48
-    assert filled.use.sampled <= filled.use.generated
-    if filled.finish == "stop":
-        assert valid(json.loads(filled.text))
-        assert filled.text == json.dumps(json.loads(filled.text), ensure_ascii=False) or "\\u" in filled.text
-    else:
-        assert filled.finish == "length"
-        assert filled.use.generated == 48
+    filled = decoder.fill(prompt, schema, LIMIT, go_on)
+    assert valid(schema, json.loads(filled.text)), filled.text
+    assert filled.use.sampled <= filled.use.generated <= LIMIT
     assert_exact(decoder)
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        False,
-        one("a", False),
-        one("a", {"$ref": "http://x.example/y"}),
-        {"type": "object", "required": ["gone"]},
-    ],
-)
-def test_what_cannot_be_filled_is_refused_before_decoding(decoder: Decoder, schema: Any) -> None:
-    with pytest.raises(SkillError):
+def test_generated_schemas_give_valid_instances(decoder: Decoder) -> None:
+    for schema, text in pairs(PAIRS, seed=4):
+        filled = decoder.fill(say(text), schema, 280, go_on)
+        assert valid(schema, json.loads(filled.text)), (schema, filled.text)
+    assert_exact(decoder)
+
+
+@pytest.mark.parametrize("name", ["false", "remote reference", "missing property", "not", "nested 5,000"])
+def test_what_cannot_be_filled_is_refused_before_decoding(decoder: Decoder, name: str) -> None:
+    schema, _, keyword = REFUSED[name]
+    with pytest.raises(SkillError, match=re.escape(f"({keyword})")):
         decoder.fill(say("x"), schema, 20, go_on)
     with pytest.raises(SkillError):
         decoder.vet(schema)
@@ -120,6 +68,18 @@ def test_a_string_that_goes_in_circles_is_closed(decoder: Decoder) -> None:
     filled = decoder.fill(prompt, one("a", {"type": "string"}), 400, go_on)
     assert filled.finish == "stop"
     assert isinstance(json.loads(filled.text)["a"], str)
+
+
+def test_a_text_that_would_not_fit_is_ended_and_says_so(decoder: Decoder) -> None:
+    schema = one("text", {"type": "string", "minLength": 20})
+    schema["properties"]["n"] = {"enum": [1, 2]}
+    schema["required"] = ["text", "n"]
+    prompt = say("Tell me the story of a mule that carries a heavy bag up a long hill.")
+    filled = decoder.fill(prompt, schema, 24, go_on)
+    assert filled.finish == "length"
+    assert filled.use.generated <= 24
+    assert valid(schema, json.loads(filled.text))
+    assert_exact(decoder)
 
 
 def test_a_text_beyond_its_limit_says_so(decoder: Decoder) -> None:

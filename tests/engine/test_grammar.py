@@ -153,7 +153,7 @@ def test_the_end_is_found_from_within_a_text(grammars: Grammars, tokenizer: LLTo
     logits[tokenizer.tokenize_str("me")[-1]] = 1
     written += [matcher.pick(logits) for _ in range(60)]
     new = [matcher.pick(logits)]
-    assert matcher.ending(written, new, limit=200) is None  # there is much room
+    assert matcher.ending(written, new, limit=300) is None  # there is much room
     limit = len(written) + 10
     assert matcher.ending(written, new, limit) is None  # there is enough
     while (ending := matcher.ending(written, new, limit)) is None:

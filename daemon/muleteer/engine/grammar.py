@@ -21,7 +21,7 @@ from muleteer.engine.vetting import grammar, text_of, vet
 from muleteer.errors import EngineError, SkillError
 
 COMPILED = 64  # grammars kept: more than a household has tools; a typical one takes some 100 kB
-ENDING = 0.75  # of a text's limit; later each token is taken only if a short way to the end still fits
+ENDING = 0.5  # of a text's limit; later each token is taken only if a short way to the end still fits
 WORD = 32  # tokens in one word of llguidance's mask
 
 
@@ -101,9 +101,9 @@ class Matcher:
         return token
 
     def _likeliest(self, logits: NDArray[np.float32], avoid: Collection[int]) -> int | None:
-        token: int | None = int(logits.argmax())
-        if token not in avoid and self._matcher.validate_tokens([token]) == 1:
-            return token
+        likeliest = int(logits.argmax())
+        if likeliest not in avoid and self._matcher.validate_tokens([likeliest]) == 1:
+            return likeliest
         bitmasks.fill_next_token_bitmask(self._matcher, self._mask, 0)
         self._check()
         if avoid:

@@ -45,7 +45,7 @@ def vet(schema: object) -> Schema:
         if endless := references.endless(prepared):
             raise Refusal(endless, "$ref", "it contains itself without an end.")
         if complaint := _complaint(prepared):
-            raise Refusal(*_fault(prepared, time.monotonic() + BLAME), complaint)
+            raise _fault(prepared, complaint, time.monotonic() + BLAME)
     except Refusal as refusal:
         raise SkillError(str(refusal)) from refusal
     except RecursionError as error:
@@ -85,32 +85,32 @@ def _complaint(schema: Schema) -> str:
     return " ".join(message.split())
 
 
-def _fault(root: Schema, until: float) -> tuple[str, str]:
+def _fault(root: Schema, complaint: str, until: float) -> Refusal:
     """Where the fault is: the innermost schema that fails by itself, and the keyword without which it would
     not. Best effort, since keywords can also fail together."""
     shared, pointer, schema = {"$defs": root.get("$defs", {})}, "", root
     while found := _failing(shared, schema, until):
-        path, inner = found
+        path, inner, complaint = found
         name = path.removeprefix("$defs/")
         pointer = f"{pointer}/{path}" if name == path else name.replace("~1", "/").replace("~0", "~")
         if isinstance(inner, bool):
-            return pointer, "false"
+            return Refusal(pointer, "false", complaint)
         schema = inner
     for key in sorted(schema, key=lambda key: key in STRUCTURE):
         rest = {k: v for k, v in schema.items() if k != key}
         if key != "$defs" and time.monotonic() < until and not _complaint({**shared, **rest}):
-            return pointer, key
-    return pointer, "several keywords together"
+            return Refusal(pointer, key, complaint)
+    return Refusal(pointer, "several keywords together", complaint)
 
 
-def _failing(shared: Schema, schema: Schema, until: float) -> tuple[str, Schema | bool] | None:
-    """The first schema directly in another that fails by itself, with its path."""
+def _failing(shared: Schema, schema: Schema, until: float) -> tuple[str, Schema | bool, str] | None:
+    """The first schema directly in another that fails by itself: its path, itself, and why."""
     for path, inner in references.below(schema):
         if time.monotonic() > until:
             return None
         if inner is False:
             if path.startswith("properties/"):
-                return path, inner
-        elif _complaint({**shared, **inner}):
-            return path, inner
+                return path, inner, "no value satisfies it."
+        elif complaint := _complaint({**shared, **inner}):
+            return path, inner, complaint
     return None
