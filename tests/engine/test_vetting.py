@@ -8,8 +8,10 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from muleteer.engine.narrowing import LARGEST
+from muleteer.engine.narrowing import LARGEST, SHAPES, UNSUPPORTED
 from muleteer.engine.vetting import vet
 from muleteer.errors import SkillError
 from tests.engine.schemas import ENFORCED, LEVEL, PLACE, REFUSED, one
@@ -122,3 +124,27 @@ def test_a_strangers_schema_does_not_stall_the_engine(name: str) -> None:
     with contextlib.suppress(SkillError):
         vet(HEAVY[name])
     assert time.process_time() - began < SLOW
+
+
+KEYWORDS = [*SHAPES, *UNSUPPORTED[:3], "$defs", "$id", "description", "uniqueItems", "additionalItems"]
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**19), 10**19)
+    | st.floats()
+    | st.sampled_from(
+        ["string", "object", "array", "integer", "#", "#/$defs/a", "a", "^a", "\ud800", "[", "date"]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b/~", *KEYWORDS]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.dictionaries(st.sampled_from(KEYWORDS), JSON, max_size=5))
+def test_nonsense_is_taken_or_refused_and_nothing_else(schema: dict[str, Any]) -> None:
+    with contextlib.suppress(SkillError):
+        assert isinstance(vet(schema), dict)

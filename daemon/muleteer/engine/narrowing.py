@@ -59,6 +59,7 @@ class _Narrowing:
     def __init__(self, root: object) -> None:
         self._root = root
         self._needed: dict[str, None] = {}  # pointers referred to, in order of first use
+        self._apart: list[tuple[list[Any], str]] = []  # the `oneOf`s, with their pointers
         self._seen = 0
 
     def whole(self) -> Schema | bool:
@@ -69,6 +70,8 @@ class _Narrowing:
         while left := [name for name in self._needed if name not in definitions]:
             for name in left:
                 definitions[name] = self._definition(name)
+        for given, pointer in self._apart:  # now that everything referred to is known to be well formed
+            self._check_apart(given, pointer)
         return {**narrowed, "$defs": definitions} if definitions else narrowed
 
     def _definition(self, name: str) -> Schema | bool:
@@ -102,7 +105,8 @@ class _Narrowing:
             references.resolve(self._root, target, pointer)
             out |= self._refer(target or "/")
         self._inner(out, pointer)
-        self._one_of(out, schema.get("oneOf", ()), pointer)
+        if "oneOf" in out:
+            self._one_of(out, schema["oneOf"], pointer)
         if not part:
             out = self._typed(out)
         _numbers(out, pointer)
@@ -131,6 +135,15 @@ class _Narrowing:
 
     def _one_of(self, out: Schema, given: list[Any], pointer: str) -> None:
         """`oneOf` as `anyOf`, which is the same where the alternatives exclude each other."""
+        self._apart.append((given, pointer))
+        either = {"anyOf": out.pop("oneOf")}
+        if "anyOf" in out:
+            out["allOf"] = [*out.get("allOf", ()), either]
+        else:
+            out |= either
+
+    def _check_apart(self, given: list[Any], pointer: str) -> None:
+        """Raise `Refusal` unless the alternatives of a `oneOf` exclude each other."""
 
         def lookup(schema: Mapping[str, Any]) -> object:
             return references.resolve(self._root, references.name_of(schema["$ref"], pointer), pointer)
@@ -141,12 +154,6 @@ class _Narrowing:
                 raise Refusal(
                     pointer, "oneOf", "its alternatives may overlap; use anyOf, or a const in each."
                 )
-        if "oneOf" in out:
-            either = {"anyOf": out.pop("oneOf")}
-            if "anyOf" in out:
-                out["allOf"] = [*out.get("allOf", ()), either]
-            else:
-                out |= either
 
     def _typed(self, out: Schema) -> Schema:
         """With the type that its keywords are about; a schema that says nothing takes any value."""
@@ -181,8 +188,8 @@ def _supported(schema: Mapping[str, Any], pointer: str) -> Schema:
         if "additionalItems" in schema:
             out["items"] = schema["additionalItems"]
     for low, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if isinstance(out.get(exclusive), bool):  # draft 4
-            out.pop(exclusive) and low in out and out.update({exclusive: out.pop(low)})
+        if isinstance(out.get(exclusive), bool) and out.pop(exclusive) and low in out:  # draft 4
+            out[exclusive] = out.pop(low)
     for key, value in out.items():
         if not isinstance(value, SHAPES[key]) or (
             isinstance(value, bool) and SHAPES[key] in (int, (int, float))
@@ -190,7 +197,7 @@ def _supported(schema: Mapping[str, Any], pointer: str) -> Schema:
             raise Refusal(pointer, key, f"{str(value)[:40]!r} is no value for it.")
     kinds = out.get("type", [])
     for kind in [kinds] if isinstance(kinds, str) else kinds:
-        if kind not in KINDS and kind != "integer":
+        if not isinstance(kind, str) or kind not in {*KINDS, "integer"}:
             raise Refusal(pointer, "type", f"there is no type {str(kind)[:40]!r}.")
     if not all(isinstance(name, str) for name in out.get("required", ())):
         raise Refusal(pointer, "required", "it must be a list of names.")
