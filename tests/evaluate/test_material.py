@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,10 @@ def test_fresh_prompts_differ_from_their_first_words_on() -> None:
 
 
 def test_a_prefix_that_was_read_before_and_not_reused_is_counted() -> None:
-    seen = Seen([])
-    seen.read([1, 2, 3, 4], reused=0)
-    seen.read([1, 2, 3, 9], reused=3)
-    seen.read([1, 2, 3, 4], reused=3)  # the last token gives the logits
-    assert seen.twice == 0
-    seen.read([1, 2, 3, 9, 5], reused=1)
-    assert seen.twice == 3
+    seen = Seen([], Counter())
+    seen.read("L1", [1, 2, 3, 4], reused=0)
+    seen.read("L1", [1, 2, 3, 9], reused=3)
+    seen.read("L1", [1, 2, 3, 4], reused=3)  # the last token gives the logits
+    assert seen.again.total() == 0
+    seen.read("L2", [1, 2, 3, 9, 5], reused=1)
+    assert seen.again["L2"] == 3

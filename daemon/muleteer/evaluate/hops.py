@@ -6,6 +6,8 @@ have every constant prompt decoded before, and have had one conversation.
 
 from __future__ import annotations
 
+import statistics
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -30,34 +32,41 @@ class Hop:
 
 @dataclass(slots=True)
 class Seen:
-    """Every prompt that our engine has read, and how often it read a prefix again that it had."""
+    """Every prompt that our engine has read, and the tokens of prefixes that it read again, by level."""
 
     prompts: list[list[int]]
-    twice: int = 0
+    again: Counter[str]
 
-    def read(self, tokens: list[int], reused: int) -> None:
+    def read(self, level: str, tokens: list[int], reused: int) -> None:
         """The last token of a prompt must be decoded for its logits, whatever is known of it."""
         known = max((common_prefix(tokens, other) for other in self.prompts), default=0)
-        self.twice += max(0, min(known, len(tokens) - 1) - reused)
+        self.again[level] += max(0, min(known, len(tokens) - 1) - reused)
         self.prompts.append(tokens)
 
 
 async def hops(rig: Rig) -> Measure:
     """Seconds of a hop sequence; the peer with one slot, and with the best of several configurations."""
-    seen = Seen([])
+    seen = Seen([], Counter())
     async with rig.engine() as engine:
         await _warm(rig, engine, seen)
         first = await _conversation(rig, engine, seen, 0)
         async with rig.peer() as peer:
             ours, theirs, talks = await _rounds(rig, engine, seen, peer, first)
-    measure = Measure("hops", "s", targets=(Target("prefix tokens decoded twice by us", seen.twice, 0),))
+    measure = Measure(
+        "hops", "s", targets=(Target("prefix tokens decoded twice by us", seen.again.total(), 0),)
+    )
     best = await _best(rig, talks, first) if rig.with_peer else {}
-    times = [value for value in (median(seconds) for seconds in best.values()) if value is not None]
+    times = [statistics.median([seconds for seconds, _ in runs]) for runs in best.values()]
     share = ratio(median(ours), min(times, default=None))
     details = {
         "best_peer": rounded(min(times, default=None)),
         "best_ratio": rounded(share),
-        "configurations": {name: numbers(seconds) for name, seconds in best.items()},
+        "configurations": {
+            name: {"s": numbers(seconds for seconds, _ in runs), "decoded": [tokens for _, tokens in runs]}
+            for name, runs in best.items()
+        },
+        "decoded": [sum(hop.ran.use.decoded for hop in talk) for talk in talks],
+        "decoded_twice": {level: tokens for level, tokens in seen.again.items() if tokens},
         "levels": _levels(talks[-1]),
     }
     target = Target("hops: ours / the peer's best configuration", share, 0.9)
@@ -80,19 +89,20 @@ async def _rounds(
 
     async def its(_: int) -> None:
         if peer:
-            theirs.append(await _replay(peer, talks[-1]))
+            theirs.append((await _replay(peer, talks[-1]))[0])
 
     await rig.alternate("hops", mine, its)
     return ours, theirs, talks
 
 
-async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[str, list[float]]:
-    """Seconds of the same conversations for each configuration with several slots."""
+async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[str, list[tuple[float, int]]]:
+    """Seconds of the same conversations for each configuration with several slots; and, where there is time,
+    for one slot without llama.cpp's cache of prompts in memory, which is on by default."""
     plain = replace(rig.peer_settings(), slots=SEVERAL)
     tried = [replace(plain, similarity=0.5), replace(plain, similarity=0.5, cache_reuse=64)]
     if not rig.quick:
-        tried += [plain, replace(plain, cache_reuse=256)]
-    found = {}
+        tried += [plain, replace(plain, cache_reuse=256), replace(plain, slots=1, cache_memory=0)]
+    found: dict[str, list[tuple[float, int]]] = {}
     for settings in tried:
         rig.say(f"hops: the peer with {_name(settings)}")
         async with rig.peer(settings) as peer:
@@ -103,7 +113,11 @@ async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[
 
 
 def _name(settings: PeerSettings) -> str:
-    return f"{settings.slots} slots, similarity {settings.similarity:g}, cache_reuse {settings.cache_reuse}"
+    cache = "" if settings.cache_memory else ", no cache in memory"
+    return (
+        f"{settings.slots} slots, similarity {settings.similarity:g},"
+        f" cache_reuse {settings.cache_reuse}{cache}"
+    )
 
 
 async def _conversation(rig: Rig, engine: Engine, seen: Seen, number: int) -> list[Hop]:
@@ -114,7 +128,7 @@ async def _conversation(rig: Rig, engine: Engine, seen: Seen, number: int) -> li
     async def take(step: Step) -> Ran:
         tokens = rig.tokens.of(step.prompt)
         ran = await run(engine, step)
-        seen.read(tokens, ran.use.reused)
+        seen.read(step.level, tokens, ran.use.reused)
         done.append(Hop(step, tokens, ran))
         return ran
 
@@ -127,16 +141,17 @@ async def _conversation(rig: Rig, engine: Engine, seen: Seen, number: int) -> li
     return done
 
 
-async def _replay(peer: Peer, talk: Sequence[Hop]) -> float:
-    """Seconds that the peer takes for the same requests."""
-    return sum([(await run_peer(peer, hop.tokens, hop.step)).seconds for hop in talk])
+async def _replay(peer: Peer, talk: Sequence[Hop]) -> tuple[float, int]:
+    """Seconds that the peer takes for the same requests, and the tokens of their prompts that it decodes."""
+    answers = [await run_peer(peer, hop.tokens, hop.step) for hop in talk]
+    return sum(a.seconds for a in answers), sum(a.decoded for a in answers)
 
 
 async def _warm(rig: Rig, engine: Engine, seen: Seen) -> None:
     for prompt in rig.material.constants():
         rig.say("hops: decoding the constant prompts")
         use = await engine.warm(prompt)
-        seen.read(rig.tokens.constant(prompt), use.reused)
+        seen.read("warming", rig.tokens.constant(prompt), use.reused)
 
 
 async def _warm_peer(rig: Rig, peer: Peer, first: Sequence[Hop]) -> None:

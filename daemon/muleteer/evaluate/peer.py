@@ -30,7 +30,8 @@ GREEDY = {"temperature": 0, "top_k": 1, "samplers": ["top_k"], "cache_prompt": T
 @dataclass(frozen=True, slots=True)
 class PeerSettings:
     """One configuration. `similarity` is how much of a slot's prompt must be shared for it to be continued;
-    `cache_reuse` the shortest run of tokens that is moved instead of decoded (0: none)."""
+    `cache_reuse` the shortest run of tokens that is moved instead of decoded (0: none); `cache_memory` the
+    MiB of prompts kept outside the context (llama.cpp's default)."""
 
     model: str
     context: int
@@ -40,6 +41,7 @@ class PeerSettings:
     similarity: float = 0.1
     extra_buffers: bool = True
     drafting: bool = False
+    cache_memory: int = 8192
 
 
 @dataclass(frozen=True, slots=True)

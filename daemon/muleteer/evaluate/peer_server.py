@@ -24,6 +24,7 @@ def parameters(wanted: dict[str, object]) -> xllamacpp.CommonParams:
     params.slot_prompt_similarity = wanted["similarity"]
     params.no_extra_bufts = not wanted["extra_buffers"]
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = wanted["threads"]
+    params.cache_ram_mib = wanted["cache_memory"]
     params.fit_params = False  # it would change what was asked for
     params.cache_prompt = True
     if wanted["drafting"]:
