@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muleteer.engine.draft import DRAFT, FIRST, LONGEST_PAUSE, Drafter, greedy
+from muleteer.engine.draft import DRAFT, LONGEST_PAUSE, Drafter, greedy
 
 END = 0
 Model = Callable[[Sequence[int]], int]  # the tokens so far, and the likeliest next one
@@ -93,7 +93,7 @@ def test_a_copy_takes_few_evaluations() -> None:
 
     out, context = written(prompt, copy, 400, DRAFT)
     assert out == passage
-    assert context.evaluations <= 3 + 100 / (DRAFT + 1) + 1
+    assert context.evaluations <= 6 + 100 / (DRAFT + 1)
     assert context.rejected < DRAFT
 
 
@@ -122,10 +122,11 @@ def test_a_right_draft_ends_the_pauses() -> None:
 @pytest.mark.parametrize(
     ("before", "room", "draft"),
     [
-        ([3, 4, 5], 50, [6, 7, 8]),  # a run of three: cautious
-        (list(range(1, 9)), 50, list(range(9, 24))),  # eight in a row: sure
-        (list(range(1, 9)), 5, list(range(9, 14))),
-        (list(range(1, 9)), 0, []),
+        ([3, 4, 5], 50, [6, 7]),  # a run of three: cautious
+        (list(range(2, 11)), 50, [11, 12]),
+        (list(range(1, 11)), 50, list(range(11, 26))),  # ten in a row: sure
+        (list(range(1, 11)), 5, list(range(11, 16))),
+        (list(range(1, 11)), 0, []),
         ([9], 50, []),
         ([2, 98, 99], 50, []),  # what follows is the end of a text
         ([97, 98], 50, [99]),
@@ -138,7 +139,6 @@ def test_the_continuation_of_the_longest_run_is_proposed(
         [*range(1, 40), 50, 97, 98, 99, END, 51, 2, 98, 99, END, 52, *before], DRAFT, END.__eq__
     )
     assert drafter.propose(room) == draft
-    assert len(draft) <= FIRST or len(before) > 3
 
 
 def test_the_latest_passage_is_proposed() -> None:
