@@ -51,3 +51,16 @@ def test_a_prefix_that_was_read_before_and_not_reused_is_counted() -> None:
     assert seen.again.total() == 0
     seen.read("L2", [1, 2, 3, 9, 5], reused=1)
     assert seen.again["L2"] == 3
+
+
+def test_a_new_conversation_knows_the_constant_prompts_only() -> None:
+    seen = Seen([], Counter())
+    seen.read("warming", [1, 2], reused=0)
+    seen.begin()
+    seen.read("L1", [1, 2, 3, 4], reused=2)
+    seen.begin()
+    seen.read("L1", [1, 2, 3, 5], reused=2)
+    assert seen.again.total() == 0
+    seen.begin()
+    seen.read("L1", [1, 2, 6], reused=0)
+    assert seen.again["L1"] == 2

@@ -32,10 +32,17 @@ class Hop:
 
 @dataclass(slots=True)
 class Seen:
-    """Every prompt that our engine has read, and the tokens of prefixes that it read again, by level."""
+    """The constant prompts and those of this conversation that our engine has read, and the tokens of their
+    prefixes that it read again, by level."""
 
     prompts: list[list[int]]
     again: Counter[str]
+    constants: int = 0
+
+    def begin(self) -> None:
+        """A new conversation: what earlier ones left over may be gone."""
+        self.constants = self.constants or len(self.prompts)
+        del self.prompts[self.constants :]
 
     def read(self, level: str, tokens: list[int], reused: int) -> None:
         """The last token of a prompt must be decoded for its logits, whatever is known of it."""
@@ -53,7 +60,7 @@ async def hops(rig: Rig) -> Measure:
         async with rig.peer() as peer:
             ours, theirs, talks = await _rounds(rig, engine, seen, peer, first)
     measure = Measure(
-        "hops", "s", targets=(Target("prefix tokens decoded twice by us", seen.again.total(), 0),)
+        "hops", "s", targets=(Target("prefix tokens decoded twice in a conversation", seen.again.total(), 0),)
     )
     best = await _best(rig, talks, first) if rig.with_peer else {}
     times = [statistics.median([seconds for seconds, _ in runs]) for runs in best.values()]
@@ -124,6 +131,7 @@ async def _conversation(rig: Rig, engine: Engine, seen: Seen, number: int) -> li
     """One hop sequence on our engine, each prompt made from what came before."""
     request = REQUESTS[number % len(REQUESTS)]
     material, done = rig.material, list[Hop]()
+    seen.begin()
 
     async def take(step: Step) -> Ran:
         tokens = rig.tokens.of(step.prompt)
