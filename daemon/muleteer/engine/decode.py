@@ -273,11 +273,7 @@ class Decoder:
 
         def evaluate(tokens: Sequence[int]) -> list[int]:
             nonlocal length
-            if len(tokens) > 1:
-                rows = self._cache.verify(sequence, tokens, check, meter)
-            else:
-                rows = [self._cache.extend(sequence, tokens, check, meter)]
-            likeliest = [_likeliest(row) for row in rows]
+            likeliest = [_likeliest(row) for row in self._cache.verify(sequence, tokens, check, meter)]
             length += len(tokens)
             return likeliest
 
