@@ -58,23 +58,11 @@ class ScriptedDecoder:
         self.held = Held()
         self.closed = False
         self.threads = settings.threads
-        self.leisure: list[str] = []
+        self.lingers = False
         self.spun = False
 
     def set_threads(self, number: int) -> None:
         self.threads = number
-
-    def idle(self) -> bool:
-        """Does what the last `later` left, a word each time; `trouble` fails and `hang` hangs."""
-        if not self.leisure:
-            return False
-        word = self.leisure.pop(0)
-        if word == "trouble":
-            raise ValueError("the script says so")
-        if word == "hang":
-            threading.Event().wait()
-        self.held = Held(disk=self.held.disk + len(word))
-        return True
 
     def count(self, prompt: Conversation | str) -> int:
         return len(prompt) if isinstance(prompt, str) else len(prompt.messages)
@@ -108,6 +96,8 @@ class ScriptedDecoder:
             yield Text("", "stop", self._act(prompt, check))
 
     def close(self) -> None:
+        if self.lingers:
+            threading.Event().wait()
         self.closed = True
 
     def _used(self) -> Use:
@@ -152,8 +142,8 @@ class ScriptedDecoder:
                 print(text, file=sys.stderr, flush=True)
             case ["threads"]:
                 print(f"{self.threads} threads", file=sys.stderr, flush=True)
-            case ["later", *words]:
-                self.leisure = words
+            case ["linger"]:
+                self.lingers = True
             case ["garbage"]:
                 os.write(DESCRIPTOR, b'{"kind": "gossip"}\n')
                 threading.Event().wait()

@@ -98,7 +98,7 @@ async def test_a_process_that_does_not_leave_when_unloaded_is_killed(
 ) -> None:
     monkeypatch.setattr("muleteer.engine.child.EXIT_S", 0.2)
     async with running(idle_unload=0.1) as engine:
-        await engine.warm(prompt("later hang"))
+        await engine.warm(prompt("linger"))
         pid = engine.status().pid
         await printed.wait_for("The engine is unloaded")
         assert await engine.count("xyz") == 3

@@ -104,7 +104,7 @@ def test_a_text_that_copies_nothing_is_left_alone_more_and_more() -> None:
         if draft := drafter.propose(100):
             tries += 1
             drafter.verified(len(draft), 0)
-        drafter.add([1])
+        drafter.add(1)
     assert tries <= 6 + 400 / LONGEST_PAUSE
 
 

@@ -181,34 +181,6 @@ def test_the_number_of_threads_changes_before_the_next_request() -> None:
         assert loading.decoders[0].threads == 3
 
 
-def test_between_requests_it_does_what_can_wait_and_says_what_it_holds(daemon: Daemon) -> None:
-    daemon.say(wire.Warm(1, prompt("later abc de")))
-    assert daemon.hear_final() == wire.Warmed(1, USED)
-    assert daemon.hear() == wire.Ledger(Held(disk=5), USED)
-
-
-def test_a_request_goes_before_what_can_wait(daemon: Daemon) -> None:
-    daemon.say(wire.Warm(1, prompt("later abc")), wire.Count(2, "a"))
-    assert [daemon.hear() for _ in range(4)] == [
-        wire.Ledger(Held(2), USED),
-        wire.Warmed(1, USED),
-        wire.Ledger(Held(2), USED),
-        wire.Counted(2, 1),
-    ]
-    assert daemon.hear() == wire.Ledger(Held(disk=3), USED)
-
-
-def test_trouble_between_requests_is_logged_and_harms_none(
-    daemon: Daemon, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.ERROR, "muleteer.engine.worker"):
-        daemon.say(wire.Warm(1, prompt("later trouble")))
-        assert daemon.hear_final() == wire.Warmed(1, USED)
-        daemon.say(wire.Count(2, "abc"))
-        assert daemon.hear_final() == wire.Counted(2, 3)
-    assert "ValueError: the script says so" in caplog.text
-
-
 def test_a_cancel_for_what_is_over_is_forgotten(daemon: Daemon) -> None:
     daemon.say(wire.Count(7, "abc"))
     assert daemon.hear_final() == wire.Counted(7, 3)

@@ -39,7 +39,7 @@ from muleteer.engine.scores import Scorer
 from muleteer.engine.states import StateFiles, identify
 from muleteer.engine.stream import THINK, THOUGHT, Visible, cycle
 from muleteer.engine.tiers import Tiers
-from muleteer.errors import EngineError, ModelError, MuleteerError, RequestError
+from muleteer.errors import EngineError, ModelError, MuleteerError, RequestError, SkillError
 
 _log = logging.getLogger(__name__)
 
@@ -106,10 +106,6 @@ class Decoder:
         """Decode with so many threads, at least 1; `properties` keeps the number that was loaded with."""
         self._llama.set_threads(number)
 
-    def idle(self) -> bool:
-        """Do one small piece of what can wait until nobody asks; whether there may be more. There is none."""
-        return False
-
     def forget(self) -> None:
         """Drop every sequence but those on disk, and start the ledger anew."""
         self._cache.clear()
@@ -148,13 +144,17 @@ class Decoder:
         self._grammars.matcher(schema)
 
     def warm(self, prompt: Conversation, check: Check) -> Use:
-        """Decode and keep the constant part of a prompt, as far as it is not resident."""
+        """Decode and keep the constant part of a prompt, as far as it is not kept, and compile the schema of
+        its tool, if it can be enforced."""
         tokens = self._chat.constant(prompt)
         check_length(len(tokens), None, 0, self._llama.context)
         with self._ledger.request() as meter:
             try:
                 if tokens:
                     self._cache.keep(tokens, check, meter)
+                if prompt.tool:
+                    with contextlib.suppress(SkillError):  # `fill` refuses it with its reason
+                        self.vet(prompt.tool.parameters)
             finally:
                 self._cache.release()
             return meter.use()

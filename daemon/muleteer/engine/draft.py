@@ -40,21 +40,29 @@ class Drafter:
         self._tokens: list[int] = []
         self._next: dict[tuple[int, ...], int] = {}  # a run of tokens, and where it went on last
         self._pause = self._skip = 0
-        self.add(prompt)
+        self._unread = list(
+            prompt
+        )  # indexed when it is first looked up: the first token does not wait for that
 
-    def add(self, tokens: Sequence[int]) -> None:
-        """The text grew. A run is indexed once it goes on, so that no run finds itself."""
-        for token in tokens if self._longest else ():
+    def add(self, token: int) -> None:
+        """The text grew."""
+        self._unread.append(token)
+
+    def _index(self) -> None:
+        """A run is indexed once it goes on, so that no run finds itself."""
+        for token in self._unread:
             for length in RUNS:
                 if len(self._tokens) >= length:
                     self._next[tuple(self._tokens[-length:])] = len(self._tokens)
             self._tokens.append(token)
+        self._unread.clear()
 
     def propose(self, room: int) -> list[int]:
         """At most `room` tokens that may follow; usually none."""
-        if self._skip:
-            self._skip -= 1
+        if self._skip or not self._longest:
+            self._skip = max(0, self._skip - 1)
             return []
+        self._index()
         found = (self._next.get(tuple(self._tokens[-length:]), 0) for length in RUNS)
         start = next(filter(None, found), 0)
         size = DRAFT if self._agreeing(start) >= SURE else FIRST
@@ -95,8 +103,8 @@ def greedy(
         while limit:
             for token in certain:
                 ahead, limit = ahead - 1, limit - 1
-                drafter.add([token])
                 yield token
+                drafter.add(token)
             if not limit:
                 return
             draft = drafter.propose(limit - 1)

@@ -103,8 +103,8 @@ class Choice:
 @dataclass(frozen=True, slots=True)
 class Text:
     """What `fill` or `write` produced. `finish` is `stop` (ended by itself), `length` (token limit) or
-    `repetition` (a guard ended a loop). The text of `fill` is valid JSON under its schema unless `finish`
-    is `length`."""
+    `repetition` (a guard ended a loop). The text of `fill` is valid JSON under its schema; with `length` it
+    was ended the short way, and is cut where even that did not fit."""
 
     text: str
     finish: Literal["stop", "length", "repetition"]

