@@ -1,7 +1,9 @@
 """Whole turns on a scripted brain: every path, every limit, and what the user is told."""
 
 import asyncio
+import json
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -94,7 +96,6 @@ async def test_a_skill_is_followed_step_by_step_in_one_growing_prompt(house: Hou
         Fill({"query": "keys"}),
         Fill({"tool": "clock", "instruction": "the time here"}),
         Fill({"place": ""}),
-        Fill({"tool": "finish", "instruction": "No note, and it is noon."}),
     )
     events = await events_of(Harness(brain, house.catalogue, Budgets()), "where are my keys")
     last = events[-1]
@@ -106,12 +107,37 @@ async def test_a_skill_is_followed_step_by_step_in_one_growing_prompt(house: Hou
         "agent:find_note",
         "follower",
         "agent:clock",
-        "follower",
-    ]
+    ], "after the last numbered step there is nothing left to ask the model"
     follower = [asked for asked in brain.asked if asked.tool and asked.tool.name == "call_tool"]
     assert follower[1].messages[: len(follower[0].messages)] == follower[0].messages
-    assert follower[2].messages[: len(follower[1].messages)] == follower[1].messages
     assert follower[1].messages[-1].content == "empty: There is no note on keys."
+
+
+def schema_text(schema: object) -> str:
+    return json.dumps(schema)
+
+
+def offered(schema: Any) -> object:
+    """The tools that a step may name."""
+    tool = schema["properties"]["tool"]
+    return tool.get("enum") or tool["const"]
+
+
+async def test_a_last_step_that_found_nothing_may_be_tried_again(house: House) -> None:
+    house.results["clock"] = [Result.empty("There is no clock."), Result.ok("It is noon.")]
+    brain = ScriptedBrain(
+        LOOK,
+        Fill({"tool": "find_note", "instruction": "keys"}),
+        Fill({"query": "keys"}),
+        Fill({"tool": "clock", "instruction": "the time here"}),
+        Fill({"place": ""}),
+        Fill({"tool": "clock", "instruction": "the time in Rome"}),
+        Fill({"place": "Rome"}),
+    )
+    events = await events_of(Harness(brain, house.catalogue, Budgets()), "where are my keys")
+    last = events[-1]
+    assert isinstance(last, TurnFinished)
+    assert [call.status for call in last.calls][1:] == ["empty", "ok"]
 
 
 async def test_what_may_not_happen_cannot_be_written(house: House) -> None:
@@ -123,8 +149,11 @@ async def test_what_may_not_happen_cannot_be_written(house: House) -> None:
         Fill({"tool": "finish", "instruction": "done"}),
     )
     await events_of(Harness(brain, house.catalogue, Budgets()), "where are my keys")
-    offered = [schema["properties"]["tool"]["enum"] for schema in brain.schemas if "tool" in str(schema)]  # type: ignore[index]
-    assert offered == [["find_note"], ["find_note", "clock", "finish"], ["clock", "finish"]]
+    first, second, third = [schema for schema in brain.schemas if "tool" in schema_text(schema)]
+    assert offered(first) == ["find_note"]
+    assert [offered(part) for part in second["anyOf"]] == [["find_note", "clock"], "finish"]  # type: ignore[attr-defined]
+    assert [offered(part) for part in third["anyOf"]] == [["clock"], "finish"]  # type: ignore[attr-defined]
+    assert "instruction" not in schema_text(third["anyOf"][1])  # type: ignore[index]  # the tool has spoken
     assert len(house.ran) == 1
 
 

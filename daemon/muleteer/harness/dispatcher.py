@@ -15,7 +15,7 @@ from muleteer.harness.clip import clipped
 from muleteer.harness.events import CallFinished, CallStarted, CallUse, Emit
 from muleteer.harness.signals import ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
-from muleteer.tool import Result
+from muleteer.tool import Result, Status
 from muleteer.toolbox import Outcome, Tool
 
 # Calls of one tool in one plan attempt. Two corrections are useful to a small model; the next is a loop.
@@ -36,7 +36,8 @@ class Bridge:
 
 class Dispatcher:
     """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran; with
-    `in_order` no tool may be asked for before those that precede it in `tools`."""
+    `in_order` no tool may be asked for before those that precede it in `tools`; with `each_once` too, it is
+    over when the last of them has succeeded."""
 
     def __init__(
         self,
@@ -46,8 +47,9 @@ class Dispatcher:
         calls: list[CallUse],
         emit: Emit,
         in_order: bool = False,
+        each_once: bool = False,
     ) -> None:
-        self._in_order = in_order
+        self._in_order, self._each_once = in_order, each_once
         self._tools = {tool.name: tool for tool in tools}
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
         self._asked: Counter[str] = Counter()
@@ -67,6 +69,8 @@ class Dispatcher:
         reach = self._shown()
         if self._in_order:
             ahead = [name for name in reach if not self._asked[name]]
+            if self._each_once and not ahead and self._succeeded():
+                return []
             reach = [name for name in reach if name not in ahead[1:]]
         return [n for n in reach if self._asked[n] < CALLS_PER_TOOL and n not in self._repeated]
 
@@ -89,6 +93,10 @@ class Dispatcher:
             return self._refused(tool)
         self._made.add(made)
         return control_line(await self._run(tool, arguments))
+
+    def _succeeded(self) -> bool:
+        """Whether the last call found or did something."""
+        return bool(self.bridge.results) and self.bridge.results[-1].status is Status.OK
 
     def _refused(self, tool: Tool) -> str:
         self._repeated.add(tool.name)

@@ -24,6 +24,7 @@ FINISH = "finish"
 # Characters of a control line that still say what became of a call: its status and a few words.
 SHORTEST_CONTROL = 40
 
+_MENTION = re.compile(r"@[a-z0-9-]+")
 _NUMBERED = re.compile(r"^1[.)]\s", re.MULTILINE)
 _NO_STEPS = "Use the tools that the request needs, then finish."
 
@@ -43,6 +44,29 @@ def in_order(steps: str) -> bool:
     """Whether the tools are to be taken in the order of the steps: a numbered list is a sequence, a bulleted
     one a choice. A list within a list says nothing."""
     return bool(_NUMBERED.search(steps))
+
+
+def each_once(steps: str) -> bool:
+    """Whether no step mentions what another one does: then nothing is left when each was done."""
+    mentions = _MENTION.findall(steps)
+    return len(mentions) == len(set(mentions))
+
+
+def next_step(dispatcher: Dispatcher) -> dict[str, object]:
+    """The schema of L2's next call: an open tool, or the end once something was asked for. The end takes no
+    words where a tool has said something already, since that is the answer."""
+    names = dispatcher.open_tools()
+    if not dispatcher.asked:
+        return schema(names)
+    if not any(result.text.strip() for result in dispatcher.bridge.results):
+        return schema([*names, FINISH])
+    end = {
+        "type": "object",
+        "properties": {"tool": {"const": FINISH}},
+        "required": ["tool"],
+        "additionalProperties": False,
+    }
+    return {"anyOf": [schema(names), end]}
 
 
 def schema(names: Sequence[str]) -> dict[str, object]:
@@ -69,10 +93,10 @@ class Follower:
         written: the decoder's schema has no tool that is used up, and no `finish` before the first call,
         since a plan was made because tools are needed. Raises `ToolLoopHalt` when a limit trips.
         """
-        while names := dispatcher.open_tools():
+        while dispatcher.open_tools():
             written = await self._lane.fill(
                 prompt,
-                schema([*names, FINISH] if dispatcher.asked else names),
+                next_step(dispatcher),
                 limit=self._ledger.allow(self._budgets.follower_output),
                 prompt_limit=self._budgets.follower_prompt,
             )
@@ -81,7 +105,7 @@ class Follower:
                 return ""
             step = json.loads(written.text)
             if step["tool"] == FINISH:
-                return str(step["instruction"])
+                return str(step.get("instruction", ""))
             control = await dispatcher.dispatch(step["tool"], step["instruction"])
             prompt = await self._grow(prompt, written, control)
         return ""

@@ -199,7 +199,13 @@ class _Turn:
         skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
         steps = "\n\n".join(skill.steps for skill in skills)
         dispatcher = Dispatcher(
-            tools, self.agent, catalogue.toolbox.call, self.calls, self.emit, follower.in_order(steps)
+            tools,
+            self.agent,
+            catalogue.toolbox.call,
+            self.calls,
+            self.emit,
+            follower.in_order(steps),
+            follower.each_once(steps),
         )
         self.bridge = dispatcher.bridge
         prose = ""
