@@ -58,7 +58,7 @@ $(INSTALLED): pyproject.toml llama
 # Builds nothing when the wheel for this CPU is there already.
 llama: check-python
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { echo "== venv"; $(PYTHON) -m venv --clear .venv; }
-	@echo "== llama.cpp for this CPU (about three minutes on two cores, the first time)"
+	@echo "== llama.cpp for this CPU (three to eight minutes on two cores, the first time)"
 	@$(BIN)/python daemon/muleteer/engine/build.py --wheel-dir $(WHEELS)
 
 check-python:
