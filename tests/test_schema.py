@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from muleteer.errors import SkillError
 from muleteer.schema import read_docstring, read_form, vet
@@ -224,6 +224,56 @@ def test_what_cannot_be_a_tool_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(SkillError, match=sentence):
         read_form(function)
+
+
+def taking(kind: Any) -> Callable[..., Result]:
+    def use(x) -> Result:  # type: ignore[no-untyped-def]  # the annotation comes below
+        """Do it.
+
+        x: something
+        """
+        return Result.ok("")
+
+    use.__annotations__["x"] = kind
+    return use
+
+
+def doubled(levels: int, **leaf: Any) -> Any:
+    made: list[Any] = [create_model("L0", **leaf)]
+    for number in range(1, levels):
+        made.append(create_model(f"L{number}", a=(made[-1], ...), b=(made[-1], ...)))
+    return made[-1]
+
+
+def test_types_that_double_are_refused_before_they_are_written_out() -> None:
+    leaf = (int, ...)
+    assert read_form(taking(doubled(6, a=leaf))).required == ("x",)
+    with pytest.raises(SkillError, match=r"\(its size\): it holds more than 450 schemas"):
+        read_form(taking(doubled(60, a=leaf)))  # all of it would never end
+    with pytest.raises(SkillError, match=r"\(its size\): it has more than 262144 bytes"):
+        read_form(taking(doubled(6, a=(int, Field(description="long" * 20_000)))))
+    shared: list[Any] = ["some text"] * 100
+    for _ in range(10):
+        shared = [shared, shared]
+    with pytest.raises(SkillError, match=r"\(its size\): it has more than 262144 bytes"):
+        read_form(taking(Annotated[int, Field(json_schema_extra={"enum": shared})]))
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    kind: Any = int
+    for _ in range(150):
+        kind = list[kind]
+    with pytest.raises(SkillError, match="it is nested deeper than 64 levels"):
+        read_form(taking(kind))
+
+
+def test_nulls_that_are_left_out_do_not_count() -> None:
+    names = [f"p{number}" for number in range(160)]
+    text = f"def many({', '.join(f'{name}: int | None = None' for name in names)}) -> Result: ...\n"
+    scope: dict[str, Any] = {"Result": Result}
+    exec(text, scope)
+    scope["many"].__doc__ = "Do it.\n\n" + "\n".join(f"{name}: something" for name in names)
+    assert len(read_form(scope["many"]).optional) == 160
 
 
 def test_an_unsupported_keyword_is_named_with_its_pointer() -> None:

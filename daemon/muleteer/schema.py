@@ -8,15 +8,18 @@ written for a small model: compact, no titles, closed objects.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import typing
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from muleteer.engine import vetting
+from muleteer.engine import narrowing, vetting
+from muleteer.engine.references import Refusal
 from muleteer.errors import SkillError
 from muleteer.tool import Result, Services, ToolFunction
 
@@ -146,36 +149,68 @@ def _schema(name: str, fields: dict[str, Any], optional: frozenset[str]) -> tupl
         raw = model.model_json_schema()
     except Exception as error:  # pydantic raises many kinds for annotations it cannot use
         raise SkillError(f"its annotations make no JSON schema: {' '.join(str(error).split())}") from error
-    compact = _compact(raw, raw.pop("$defs", {}), ())
+    compact = _Expansion(raw.pop("$defs", {})).compact(raw, ())
     compact.setdefault("properties", {})
     for key in optional:
         _without_null(compact["properties"][key])
     return model, compact
 
 
-def _compact(node: Json, definitions: Json, within: tuple[str, ...]) -> Json:
-    """One schema node with references put in place and everything a model does not need left out."""
-    if reference := node.get("$ref"):
-        target = str(reference).removeprefix("#/$defs/")
-        if target in within:
-            raise SkillError(f"its type {target} contains itself; a schema must be finite.")
-        inner = _compact(definitions[target], definitions, (*within, target))
-        return inner | {key: value for key, value in node.items() if key not in ("$ref", "title", "default")}
-    result: Json = {}
-    for key, value in node.items():
-        if key == "title" or (key == "default" and value in (None, "", [], {})):
-            continue
-        if key == "properties":
-            result[key] = {name: _compact(child, definitions, within) for name, child in value.items()}
-        elif key in ("items", "additionalProperties") and isinstance(value, dict):
-            result[key] = _compact(value, definitions, within)
-        elif key in ("anyOf", "prefixItems"):
-            result[key] = [_compact(child, definitions, within) for child in value]
-        else:
-            result[key] = value
-    if node.get("type") == "object":
-        result.setdefault("additionalProperties", False)
-    return result
+class _Expansion:
+    """Puts references in place and leaves out what a model does not need. A few definitions that use each
+    other twice double with each level, so it ends with the node too many, before there is anything to vet.
+    What it refuses `vetting.py` would refuse, too: only nulls go afterwards, two schemas with each."""
+
+    def __init__(self, definitions: Json) -> None:
+        self._definitions = definitions
+        self._schemas = 3 * narrowing.MOST_SCHEMAS  # that may still come
+        self._text = vetting.LARGEST_TEXT  # characters that may still come
+
+    def compact(self, node: Json, within: tuple[str, ...], depth: int = 0) -> Json:
+        """One schema, `within` these definitions. Raises `SkillError`."""
+        if reference := node.get("$ref"):
+            target = str(reference).removeprefix("#/$defs/")
+            if target in within:
+                raise SkillError(f"its type {target} contains itself; a schema must be finite.")
+            inner = self.compact(self._definitions[target], (*within, target), depth)
+            beside = {key: value for key, value in node.items() if key not in ("$ref", "title", "default")}
+            return inner | {key: self._counted(value) for key, value in beside.items()}
+        self._count(depth)
+        result: Json = {}
+        for key, value in node.items():
+            if key == "title" or (key == "default" and value in (None, "", [], {})):
+                continue
+            if key == "properties":
+                result[key] = {name: self.compact(child, within, depth + 1) for name, child in value.items()}
+            elif key in ("items", "additionalProperties") and isinstance(value, dict):
+                result[key] = self.compact(value, within, depth + 1)
+            elif key in ("anyOf", "prefixItems"):
+                result[key] = [self.compact(child, within, depth + 1) for child in value]
+            else:
+                result[key] = self._counted(value)
+        if node.get("type") == "object":
+            result.setdefault("additionalProperties", False)
+        return result
+
+    def _count(self, depth: int) -> None:
+        self._schemas -= 1
+        if self._schemas < 0:
+            raise _too_large(f"it holds more than {narrowing.MOST_SCHEMAS} schemas and values.")
+        if depth > 2 * narrowing.DEEPEST:
+            raise _too_large(f"it is nested deeper than {narrowing.DEEPEST} levels.")
+
+    def _counted(self, value: object) -> object:
+        """The value, if its text has room; in pieces, since a value may hold one and the same twice, too."""
+        with suppress(TypeError, ValueError):  # what is no JSON is refused later, by its place
+            for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+                self._text -= len(piece)
+                if self._text < 0:
+                    raise _too_large(f"it has more than {vetting.LARGEST_TEXT} bytes.")
+        return value
+
+
+def _too_large(reason: str) -> SkillError:
+    return SkillError(str(Refusal("", "its size", reason)))
 
 
 def _without_null(node: Json) -> None:
