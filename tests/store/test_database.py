@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
+import resource
+import shutil
 import sqlite3
 import stat
 import threading
@@ -12,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.store.database import Database, StoreError
+from muleteer.store.database import ROOM, Database, StoreError
+from muleteer.store.notebook import SqliteNotebook
+from muleteer.store.usage import Usage
 
 FIRST = ("CREATE TABLE things (name TEXT)",)
 SECOND = ("ALTER TABLE things ADD COLUMN size INTEGER DEFAULT 1", "INSERT INTO things VALUES ('made', 2)")
@@ -146,6 +151,65 @@ async def test_a_full_disk_is_said_and_nothing_of_it_kept(database: Database) ->
     with pytest.raises(StoreError, match=r"the disk of .* is full; free some space"):
         await database.write(fill)
     assert await names(database) == []
+
+
+@pytest.mark.parametrize(("free", "said"), [(ROOM - 1, "the disk of .* is full"), (ROOM, "disk I/O error")])
+async def test_an_input_output_error_on_a_full_disk_is_said_to_be_that(
+    database: Database, monkeypatch: pytest.MonkeyPatch, free: int, said: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(free, free, free))
+    await database.open()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))  # SQLite knows no name for that either
+    try:
+        with pytest.raises(StoreError, match=said):
+            await database.write(lambda c: c.execute("INSERT INTO things VALUES (?)", ("x" * 100_000,)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert await names(database) == []
+
+
+async def test_rows_that_cannot_be_understood_are_damage(database: Database) -> None:
+    await keep(database, "many")
+    with pytest.raises(StoreError, match=r"is damaged \(invalid literal .*it was left as it is"):
+        await database.read(lambda c: [int(row[0]) for row in c.execute("SELECT name FROM things")])
+    with pytest.raises(StoreError, match="is damaged .*NoneType"):
+        await database.read(lambda c: int(c.execute("SELECT NULL FROM things").fetchone()[0]))
+    assert await names(database) == ["many"]
+
+
+async def test_changed_bytes_raise_nothing_but_a_store_error(tmp_path: Path) -> None:
+    usage, notebook = Usage(tmp_path / "u.db"), SqliteNotebook(tmp_path / "n.db")
+    await usage.open()
+    usage.add(["alpha", "beta", "beta"])
+    await usage.close()
+    for number in range(12):
+        await notebook.add(f"note {number}: the key is under stone {number}")
+    await notebook.close()
+    files = [(tmp_path / name).read_bytes() for name in ("u.db", "n.db")]
+    chance, refused = random.Random(1), 0
+    for number in range(200):
+        paths = [tmp_path / f"{name}{number}.db" for name in "un"]
+        for path, file in zip(paths, files, strict=True):
+            path.write_bytes(changed(file, chance))
+        usage, notebook = Usage(paths[0]), SqliteNotebook(paths[1])
+        await usage.open()
+        try:
+            await notebook.search("")
+            await notebook.search("key stone")
+        except StoreError:
+            refused += 1
+        await usage.close()
+        await notebook.close()
+    assert 0 < refused < 200  # some are read all the same
+
+
+def changed(file: bytes, chance: random.Random) -> bytes:
+    """With one to five other bytes, where there was something."""
+    made, used = bytearray(file), [place for place, byte in enumerate(file) if byte]
+    for _ in range(chance.randint(1, 5)):
+        made[chance.choice(used)] = chance.randrange(256)
+    return bytes(made)
 
 
 async def test_a_lock_that_is_kept_is_said(

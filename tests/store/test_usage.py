@@ -76,6 +76,24 @@ async def test_a_file_that_cannot_be_used_is_told_once_and_counting_goes_on(
     assert path.read_bytes() == b"no database" * 100
 
 
+@pytest.mark.parametrize("count", ["'many'", "x'00'", "9e999", "CAST(x'ff' AS TEXT)"])
+async def test_rows_that_are_no_counts_are_told_and_all_counts_are_0(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, count: str
+) -> None:
+    path = tmp_path / "u.db"
+    usage = await opened(path)
+    usage.add(["b"])
+    await usage.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"INSERT INTO uses VALUES ('c', {count})")
+        connection.commit()
+    usage = await opened(path)
+    assert usage.by_use(["a", "b", "c"]) == ["a", "b", "c"]
+    await usage.close()
+    (record,) = caplog.records
+    assert f"{path} is damaged (" in record.message
+
+
 async def test_what_could_not_be_written_is_written_when_it_can(tmp_path: Path) -> None:
     path = tmp_path / "u.db"
     path.mkdir()

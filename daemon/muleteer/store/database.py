@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +28,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Migration = Sequence[str]
 
+ROOM = 64 * 1024  # bytes free: with less, SQLite has no place for its index of the log (32 KiB) and a page
+# What reading rows raises when they are not what was written; SQLite itself finds only broken pages.
+MISREAD = (ValueError, TypeError, ArithmeticError)
 BUSY_TIMEOUT = 5.0  # seconds to wait for another process's transaction; longer than any of ours takes
 
 
@@ -48,8 +53,16 @@ class Database:
         await self.read(lambda _: None)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do `work` on one unchanging state of the file; it works on a full disk too. Raises `StoreError`."""
-        return await self._run("BEGIN", work)
+        """Do `work` on one unchanging state of the file; it works on a full disk too. Raises `StoreError`,
+        also where `work` cannot make anything of the rows it is given."""
+
+        def reading(connection: sqlite3.Connection) -> T:
+            try:
+                return work(connection)
+            except MISREAD as error:
+                raise StoreError(self._explain(error)) from error
+
+        return await self._run("BEGIN", reading)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Do `work` in one transaction; when this returns, it is on disk. Raises `StoreError`, and then
@@ -88,7 +101,7 @@ class Database:
                 raise
             if not self._is_at_path():
                 raise StoreError(f"{self._path} was removed or replaced while it was used; try again.")
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # SQLite's messages quote the file
             self._disconnect()
             raise error if isinstance(error, StoreError) else StoreError(self._explain(error)) from error
         return result
@@ -160,15 +173,31 @@ class Database:
         finally:
             connection.close()
 
-    def _explain(self, error: sqlite3.Error | OSError) -> str:
+    def _explain(self, error: Exception) -> str:
         code = getattr(error, "sqlite_errorcode", None)
         primary = None if code is None else code & 0xFF  # extended codes keep the plain one in the low byte
-        if primary == sqlite3.SQLITE_FULL:
+        if primary == sqlite3.SQLITE_FULL or (
+            primary in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and self._is_disk_full()
+        ):
             return f"the disk of {self._path} is full; free some space."
-        if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        # Without a code it is Python's: a text that is not UTF-8.
+        undecoded = isinstance(error, sqlite3.OperationalError) and code is None
+        if (
+            primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+            or isinstance(error, MISREAD)
+            or undecoded
+        ):
             return f"{self._path} is damaged ({error}); it was left as it is. Restore it or move it away."
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return f"another program keeps {self._path} locked."
         if isinstance(error, OSError):
+            if error.errno == errno.ENOSPC:
+                return f"the disk of {self._path} is full; free some space."
             return f"{self._path} cannot be used: {error.strerror or error}."
         return f"{self._path} cannot be used: {error}."
+
+    def _is_disk_full(self) -> bool:
+        """SQLite says so only of some writes; of others it reports that they failed."""
+        with suppress(OSError):
+            return shutil.disk_usage(self._path.parent).free < ROOM
+        return False
