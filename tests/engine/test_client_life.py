@@ -93,6 +93,22 @@ async def test_a_call_that_takes_long_is_not_cut_short(running: Running) -> None
         assert engine.status().state == "ready"
 
 
+async def test_what_is_deferred_is_no_use_of_the_model(running: Running, printed: Printed) -> None:
+    async with running(idle_unload=0.1) as engine, asyncio.timeout(READY_S):
+        await engine.ready(READY_S)
+        engine.defer("the processor is hot")
+        warming = asyncio.create_task(engine.lane(background=True).warm(prompt("")))
+        counting = asyncio.create_task(engine.lane(background=True).count("xyz"))
+        await printed.wait_for("The engine is unloaded")
+        with pytest.raises(EngineError, match="nothing to prepare until a request loads it"):
+            await warming
+        later = asyncio.create_task(engine.lane(background=True).count("x"))
+        await asyncio.sleep(0)
+        assert (engine.status().state, engine.status().queued) == ("unloaded", 2)
+        engine.defer("")
+        assert await asyncio.gather(counting, later) == [3, 1]
+
+
 async def test_a_process_that_does_not_leave_when_unloaded_is_killed(
     running: Running, printed: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

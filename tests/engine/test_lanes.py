@@ -248,3 +248,26 @@ async def test_background_work_that_fills_the_queue_leaves_room_for_direct_work(
         assert await asyncio.gather(*direct) == [3, 4, 5]
         engine.defer("")
         assert await asyncio.gather(*waiting) == [1, 2]
+
+
+# The limit.
+
+
+@pytest.mark.parametrize("moment", ["after a level", "loading", "deferred"])
+async def test_the_limit_holds_whatever_the_others_wait_for(running: Running, moment: str) -> None:
+    async with running(queue=2) as engine:
+        if moment != "loading":
+            await engine.ready(READY_S)
+        lane = engine.lane()
+        if moment == "after a level":
+            await lane.choose(prompt(""), ["a", "b"])
+        elif moment == "deferred":
+            engine.defer("the processor is hot")
+        calls = await begun(*(engine.lane(moment == "deferred").count("x" * n) for n in range(30)))
+        assert engine.status().queued == 2
+        if moment == "after a level":
+            assert await lane.choose(prompt(""), ["a", "b"]) == Choice((0.5, 0.5), USED)
+        engine.defer("")
+        first, second, *refused = await asyncio.gather(*calls, return_exceptions=True)
+        assert (first, second) == (0, 1)
+        assert {type(error) for error in refused} == {EngineBusyError}

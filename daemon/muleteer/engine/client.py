@@ -40,6 +40,7 @@ that turn: the next level is asked for within a few milliseconds; what was begun
 BETWEEN_WARMS_S = 1.0
 """Seconds after warming in the background before the model may be unloaded: several prompts are warmed in a
 row, and the daemon asks for the next one within milliseconds."""
+UNLOADED = "The model is unloaded; there is nothing to prepare until a request loads it."
 
 
 class Engine(Lane):
@@ -190,19 +191,17 @@ class Engine(Lane):
     def _submit(self, job: Job) -> None:
         background = job.place.background
         if self._supervisor.state == "unloaded" and job.gives_way:
-            raise EngineError("The model is unloaded; there is nothing to prepare until a request loads it.")
-        self._supervisor.wake()
-        held_back = background and self._deferred
-        at_once = self._running is None and self._supervisor.state == "ready" and not held_back
+            raise EngineError(UNLOADED)
         ahead = self._waiting.count(background)
-        if not at_once and ahead >= self._limit:
+        self._waiting.add(job.place, job)
+        self._advance()
+        if ahead >= self._limit and self._waiting.remove(job.place):
+            self._rest()
             hint = min(max(self._typical_s * ahead, 1.0), 60.0)
             raise EngineBusyError(
                 f"The engine is busy and {ahead} requests wait already. Try again in {hint:.0f} seconds.",
                 hint,
             )
-        self._waiting.add(job.place, job)
-        self._advance()
 
     def _advance(self) -> None:
         """Send the next request if the engine can take it; make room for it if it should."""
@@ -214,7 +213,13 @@ class Engine(Lane):
                 self._listen()
         elif self._running and self._running.gives_way and (self._deferred or self._waiting.count(False)):
             self._cancel(self._running)
+        elif self._due():
+            self._supervisor.wake()
         self._rest()
+
+    def _due(self) -> int:
+        """How many wait for their turn; what is deferred waits for something else."""
+        return self._waiting.count(background=not self._deferred)
 
     def _abandon(self, job: Job) -> None:
         """The caller is gone, or done."""
@@ -271,13 +276,18 @@ class Engine(Lane):
         if self._unloading:
             self._unloading.cancel()
             self._unloading = None
-        busy = self._running is not None or len(self._waiting) > 0
+        busy = self._running is not None or self._due() > 0
         if self._idle_unload and not busy and self._supervisor.state == "ready":
             self._unloading = asyncio.get_running_loop().call_at(self._keep_until, self._unload)
 
     def _unload(self) -> None:
         log.info("Nobody has used the model for %g seconds: it is unloaded.", self._idle_unload)
         self._account()
+        for job in self._waiting.clear():
+            if job.gives_way:
+                job.parts.put_nowait(EngineError(UNLOADED))
+            else:
+                self._waiting.add(job.place, job)
         self._supervisor.unload()
 
     def _account(self) -> None:
