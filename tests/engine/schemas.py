@@ -178,6 +178,16 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "/properties/a",
         "multipleOf",
     ),
+    "multipleOf too large to write": (
+        one("a", {"type": "integer", "multipleOf": 99991}),
+        "/properties/a",
+        "multipleOf",
+    ),
+    "too many patterns": (
+        one("a", {"allOf": [{"type": "string", "pattern": f"^.*k{i}.*$"} for i in range(20)]}),
+        "/properties/a",
+        "allOf",
+    ),
     "format": (one("a", {"type": "string", "format": "postcode"}), "/properties/a", "format"),
     "look-around": (one("a", {"type": "string", "pattern": "(?=x)y"}), "/properties/a", "pattern"),
     "back reference": (listed({"type": "string", "pattern": r"^(a)\1$"}), "/properties/a/items", "pattern"),

@@ -118,6 +118,20 @@ def test_bad_schemas_do_not_spoil_the_good_ones(grammars: Grammars) -> None:
         assert grammars.matcher(ENFORCED["no properties"]).forced()
 
 
+def test_a_schema_whose_text_cannot_be_written_is_refused_when_it_is_compiled(grammars: Grammars) -> None:
+    patterns = [{"type": "string", "pattern": f"^(.*k{i}.*){{3}}$", "maxLength": 2000} for i in range(200)]
+    with pytest.raises(SkillError, match="too complex"):
+        grammars.matcher({"anyOf": patterns})
+
+
+def test_the_largest_multiple_can_be_written(
+    grammars: Grammars, tokenizer: LLTokenizer, native: Llama
+) -> None:
+    schema = {"type": "integer", "multipleOf": 1999}
+    for seed in range(TRIES):
+        assert int(walk(grammars.matcher(schema), tokenizer, Wild(native.vocabulary, seed))) % 1999 == 0
+
+
 def test_the_likeliest_allowed_token_is_picked(grammars: Grammars, tokenizer: LLTokenizer) -> None:
     matcher = grammars.matcher({"enum": [6, 7, 8, "x"]})
     logits = np.random.default_rng(0).random(tokenizer.vocab_size, dtype=np.float32)

@@ -16,6 +16,7 @@ from llguidance import LLMatcher, LLTokenizer
 QUOTE = '"'
 CLOSING = (QUOTE, "}", "]", ",")
 PLAIN = "0aA:1-Z.@/ _#23456789bcdefghijklmnopqrstuvwxyzBCDPTYMW+"  # what patterns and formats mostly ask for
+TRIED = 200  # steps to try a new grammar with; most schemas have a shorter text
 PAIRED = 4  # of them, tried as the second of a pair: `@0` ends an address, `::` another one, `:a` a third
 _QUOTES = re.compile(rb'\\.|"', re.DOTALL)
 
@@ -42,6 +43,19 @@ class Endings:
             tokens += more
             text += self._tokenizer.decode_bytes(more)
         return None
+
+    def fault(self, matcher: LLMatcher) -> str:
+        """Why the grammar's limits give out within the first `TRIED` steps of a short text; empty if not."""
+        fork, text = matcher.deep_copy(), b""
+        for _ in range(TRIED):
+            bitmasks.fill_next_token_bitmask(fork, self._mask, 0)
+            if fork.is_error() or fork.is_accepting():
+                break
+            more = fork.compute_ff_tokens() or self._step(fork, text)
+            if not more or not fork.consume_tokens(more):
+                break
+            text += self._tokenizer.decode_bytes(more)
+        return str(fork.get_error().splitlines()[0]) if fork.is_error() else ""
 
     def _step(self, fork: LLMatcher, text: bytes) -> list[int]:
         """A token that leads to the end, or one that is allowed."""

@@ -46,6 +46,8 @@ class Grammars:
         compiled = LLMatcher(self._tokenizer, grammar(schema, lead), log_level=0)
         if compiled.is_error():
             raise SkillError(f"The schema cannot be enforced: {compiled.get_error().splitlines()[0]}")
+        if fault := self._endings.fault(compiled):
+            raise SkillError(f"The schema cannot be enforced, it is too complex: {fault}")
         return compiled
 
 

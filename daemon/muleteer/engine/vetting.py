@@ -12,7 +12,7 @@ from typing import Any
 
 from llguidance import LLMatcher
 
-from muleteer.engine import narrowing, objects, references
+from muleteer.engine import narrowing, objects, references, texts
 from muleteer.engine.references import Refusal, Schema
 from muleteer.errors import SkillError
 
@@ -28,6 +28,7 @@ STYLE: Any = {  # llguidance has a type for this and does not export it
 }
 LARGEST_TEXT = 256 * 1024  # bytes of JSON, far more than a model could be shown
 BLAME = 1.0  # seconds to look for the keyword that is at fault; then the place found so far must do
+MOST_PATTERNS = 12  # of one text; llguidance's time doubles with each, and 17 take 0.3 s
 STRUCTURE = ("type", "properties", "items", "additionalProperties")  # blamed only when nothing else is
 
 
@@ -44,13 +45,52 @@ def vet(schema: object) -> Schema:
             raise Refusal("", "its size", "with its references put in place it is too large.")
         if endless := references.endless(prepared):
             raise Refusal(endless, "$ref", "it contains itself without an end.")
+        _Meeting(prepared).check()
+        until = time.monotonic() + BLAME
         if complaint := _complaint(prepared):
-            raise _fault(prepared, complaint, time.monotonic() + BLAME)
+            raise _fault(prepared, complaint, until)
     except Refusal as refusal:
         raise SkillError(str(refusal)) from refusal
     except RecursionError as error:
         raise SkillError(str(Refusal("", "its size", "it is nested too deeply."))) from error
     return prepared
+
+
+class _Meeting:
+    """How many patterns one text has to match at once."""
+
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._known: dict[str, int] = {}
+
+    def check(self) -> None:
+        """Raise `Refusal` where there are too many."""
+        for name, one in self._root.get("$defs", {}).items():
+            self._check(one, name)
+        self._check({key: value for key, value in self._root.items() if key != "$defs"}, "")
+
+    def _check(self, schema: Schema | bool, pointer: str) -> None:
+        if isinstance(schema, bool):
+            return
+        for path, inner in references.below(schema):
+            self._check(inner, f"{pointer}/{path}")
+        if (patterns := self._count(schema)) > MOST_PATTERNS:
+            keyword = next(key for key in ("allOf", "$ref", "anyOf") if key in schema)
+            raise Refusal(pointer, keyword, f"{patterns} patterns meet there; {MOST_PATTERNS} may.")
+
+    def _count(self, schema: Schema | bool) -> int:
+        if isinstance(schema, bool):
+            return 0
+        own = int(schema.get("pattern", texts.WRITABLE) != texts.WRITABLE)
+        parts = sum(self._count(part) for part in schema.get("allOf", ()))
+        either = max((self._count(part) for part in schema.get("anyOf", ())), default=0)
+        return own + parts + either + (self._of(references.target_of(schema)) if "$ref" in schema else 0)
+
+    def _of(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = 0  # within itself it adds nothing
+            self._known[name] = self._count(self._root["$defs"][name])
+        return self._known[name]
 
 
 def text_of(schema: object) -> str:
