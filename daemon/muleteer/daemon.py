@@ -218,7 +218,7 @@ def _engine(settings: Settings) -> Engine:
             sequences=chosen.sequences,
             batch=chosen.batch,
             threads=chosen.threads,
-            states=str(_private_folder(settings.state / "prefixes")),
+            states=str(settings.state / "prefixes"),
             parked_memory=chosen.parked_memory * MIB,
             parked_disk=chosen.parked_disk * MIB,
         ),

@@ -37,13 +37,18 @@ class AgainstNaive(RuleBasedStateMachine):
         self.tier.drop(repr(tokens))
         self.naive = [each for each in self.naive if each.key != repr(tokens)]
 
-    @rule(tokens=tokens, limit=st.integers(0, 6), partial=st.booleans())
-    def match(self, tokens: list[int], limit: int, partial: bool) -> None:
-        found, length = self.tier.match(tokens, limit, partial)
-        lengths = [_reusable(each.tokens, tokens[:limit], partial) for each in self.naive]
+    @rule(tokens=tokens, limit=st.integers(0, 6), partial=st.booleans(), longest=st.integers(0, 6))
+    def match(self, tokens: list[int], limit: int, partial: bool, longest: int) -> None:
+        found, length = self.tier.match(tokens, limit, partial, longest)
+        lengths = [
+            _reusable(each.tokens, tokens[:limit], partial)
+            for each in self.naive
+            if len(each.tokens) <= longest
+        ]
         assert length == max(lengths, default=0)
         assert (found is None) == (length == 0)
         if found:
+            assert len(found.tokens) <= longest
             assert _reusable(found.tokens, tokens[:limit], partial) == length
 
     @invariant()

@@ -6,7 +6,9 @@ import logging
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Iterator
+from concurrent.futures import wait
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -35,8 +37,14 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
+def finish(files: StateFiles) -> None:
+    """Wait for the disk, which the engine never does."""
+    wait([write for _, write in files._writes.values()])
+    files.settle()
+
+
 def load(files: StateFiles, tokens: list[int] = TOKENS) -> bytes | None:
-    parked, length = files.tier.match(tokens, len(tokens), partial=True)
+    parked, length = files.tier.match(tokens, len(tokens), partial=True, longest=1000)
     return files.load(parked) if parked and length == len(tokens) else None
 
 
@@ -65,7 +73,8 @@ def test_one_wrong_bit_anywhere_and_the_file_is_ignored_removed_and_written_agai
     with opened(saved.parent) as files:
         assert load(files) is None
         assert files.ignored == 1
-        assert not saved.exists()
+    assert not saved.exists()
+    with opened(saved.parent) as files:
         files.save(TOKENS, STATE)
     with opened(saved.parent) as files:
         assert load(files) == STATE
@@ -129,6 +138,39 @@ def test_the_folder_stays_within_its_limit_and_the_file_used_longest_ago_goes(tm
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_what_goes_before_it_was_written_is_not_left_behind(tmp_path: Path) -> None:
+    with opened(tmp_path, limit=2 * SIZE) as files:
+        for token in range(12):
+            files.save([token, *TOKENS[1:]], STATE)
+        kept = files.tier.used
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) == kept <= 2 * SIZE
+
+
+def test_a_lengthened_file_pushes_no_good_one_out(tmp_path: Path) -> None:
+    with opened(tmp_path, limit=3 * SIZE) as files:
+        for token in range(3):
+            files.save([token, *TOKENS[1:]], STATE)
+    longest = tmp_path / f"{key(MINE, [2, *TOKENS[1:]])}.state"
+    os.truncate(longest, 3 * SIZE)
+    with opened(tmp_path, limit=3 * SIZE) as files:
+        assert (len(files.tier), files.ignored) == (2, 1)
+
+
+def test_nobody_waits_for_a_disk_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hanging = threading.Event()
+    write = StateFiles._write
+    with opened(tmp_path) as files:
+        with monkeypatch.context() as patch:
+            patch.setattr(StateFiles, "_write", lambda self, *args: hanging.wait() and write(self, *args))
+            for token in range(2 * states.PENDING):
+                files.save([token], STATE)
+            assert [load(files, [token]) for token in range(states.PENDING)] == [STATE] * states.PENDING
+            assert load(files, [states.PENDING]) is None
+            hanging.set()
+            finish(files)
+        assert load(files, [0]) == STATE
+
+
 def test_without_room_nothing_is_written(tmp_path: Path) -> None:
     with opened(tmp_path, limit=0) as files:
         files.save(TOKENS, STATE)
@@ -156,9 +198,11 @@ def test_a_disk_that_takes_nothing_is_said_once_and_the_prefix_is_not_there(
         folder.rmdir()
         for token in (1, 2, 3):
             files.save([token], STATE)
+            finish(files)
             assert load(files, [token]) is None
         folder.mkdir()
         files.save([1], STATE)
+        finish(files)
         assert load(files, [1]) == STATE
     assert len(caplog.records) == 1
     assert "cannot be saved" in caplog.text

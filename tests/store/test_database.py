@@ -173,7 +173,7 @@ async def test_rows_that_cannot_be_understood_are_damage(database: Database) -> 
     await keep(database, "many")
     with pytest.raises(StoreError, match=r"is damaged \(invalid literal .*it was left as it is"):
         await database.read(lambda c: [int(row[0]) for row in c.execute("SELECT name FROM things")])
-    with pytest.raises(StoreError, match="is damaged .*NoneType"):
+    with pytest.raises(StoreError, match=r"is damaged .*NoneType"):
         await database.read(lambda c: int(c.execute("SELECT NULL FROM things").fetchone()[0]))
     assert await names(database) == ["many"]
 

@@ -97,9 +97,8 @@ class Cache:
                 return back, there
 
     def _parked(self, tokens: Sequence[int], limit: int) -> tuple[Parked | None, int]:
-        """The parked prefix that shares most with `tokens`, if it fits into this context."""
-        parked, there = self._tiers.match(tokens, limit, self._llama.partial_reuse)
-        return (parked, there) if parked and len(parked.tokens) <= self._forest.capacity else (None, 0)
+        """The parked prefix that shares most with `tokens` and fits into this context."""
+        return self._tiers.match(tokens, limit, self._llama.partial_reuse, self._forest.capacity)
 
     def _bring_back(self, parked: Parked, length: int, displace: bool = True) -> int | None:
         """A sequence, held for this request, with the first `length` tokens of a parked prefix; None if its
@@ -272,7 +271,7 @@ class Cache:
     def _park(self, sequence: int) -> None:
         """Keep what is worth it of a sequence that must go."""
         tokens, constant = self._forest.tokens(sequence), self._forest.is_constant(sequence)
-        _, parked = self._tiers.match(tokens, len(tokens), self._llama.partial_reuse)
+        _, parked = self._parked(tokens, len(tokens))
         lost = len(tokens) - max(parked, self._forest.others_hold(sequence))
         worth = lost >= max(LEAST_LOSS, len(tokens) / LEAST_LOST_SHARE)
         if not self._tiers.remembers(tokens) if constant else worth:

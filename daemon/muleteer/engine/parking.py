@@ -44,13 +44,17 @@ class Tier:
         """Whether so many bytes could be parked here at all."""
         return size <= self._limit
 
-    def match(self, tokens: Sequence[int], limit: int, partial: bool) -> tuple[Parked | None, int]:
-        """The prefix that shares most with `tokens`, and how many of its tokens can be reused (at most
-        `limit`); without `partial`, only a prefix that can be reused whole."""
+    def match(
+        self, tokens: Sequence[int], limit: int, partial: bool, longest: int
+    ) -> tuple[Parked | None, int]:
+        """The prefix of at most `longest` tokens that shares most with `tokens`, and how many of its tokens
+        can be reused (at most `limit`); without `partial`, only a prefix that can be reused whole."""
         wanted = list(tokens[:limit])
         best: tuple[Parked | None, int] = None, 0
         for parked in reversed(self._parked.values()):
             if not parked.tokens or not wanted or parked.tokens[0] != wanted[0]:
+                continue
+            if len(parked.tokens) > longest:
                 continue
             shared = common_prefix(list(parked.tokens[:limit]), wanted)
             if shared > best[1] and (partial or shared == len(parked.tokens)):

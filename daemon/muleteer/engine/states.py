@@ -5,7 +5,10 @@ temporary name by a thread of its own and renamed. llama.cpp never reads one: wh
 only after its checksum matched. Damaged and foreign files are ignored and replaced. A file that a power cut
 emptied is a damaged one, so nothing waits for the disk.
 
-    magic  checksum (of all that follows)  identity (of model and build)  count of tokens  tokens  state
+    magic  checksum (of all that follows)  identity (of model and build)  sizes of tokens and state
+    tokens  state
+
+One thread writes and removes, in order, so that the folder is what the index says; nobody waits for the disk.
 """
 
 from __future__ import annotations
@@ -18,17 +21,20 @@ import struct
 from array import array
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from operator import itemgetter
 from pathlib import Path
 
 from muleteer.engine.parking import Parked, Tier
 from muleteer.files import open_regular, read_whole
 
-MAGIC = b"muleteer prefix\x01"
-HEAD = struct.Struct(f"<{len(MAGIC)}s32s32sI")
+MAGIC = b"muleteer prefix\x02"
+HEAD = struct.Struct(f"<{len(MAGIC)}s32s32sIQ")
 SUFFIX = ".state"
 UNFINISHED = ".new"
 MOST_TOKENS = 131_072  # the largest context that can be set
-PENDING = 4  # states waiting for the disk, each up to tens of megabytes: a slow card holds the model up
+PENDING = (
+    4  # states waiting for the disk, each up to tens of megabytes; what comes then is saved another time
+)
 CLOSE_SECONDS = (
     3.0  # for the writes that are under way; an unfinished file is only swept up at the next start
 )
@@ -58,7 +64,7 @@ class StateFiles:
         self._folder, self._identity = folder, identity
         self.tier = Tier(limit)
         self.ignored = 0
-        self._writes: dict[str, Future[bool]] = {}
+        self._writes: dict[str, tuple[bytes, Future[bool]]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="states")
         self._complained = False
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -69,23 +75,24 @@ class StateFiles:
         return key(self._identity, tokens) in self.tier
 
     def save(self, tokens: Sequence[int], state: bytes) -> None:
-        """Write soon, unless it is there. A disk that is full or gone is said once in the log."""
-        self._settle()
+        """Write soon, unless it is there or the disk is behind (it is decoded again then). A disk that is
+        full or gone is said once in the log."""
+        self.settle()
         name = key(self._identity, tokens)
         size = HEAD.size + 4 * len(tokens) + len(state)
-        if name in self.tier or not self.tier.fits(size):
+        if name in self.tier or not self.tier.fits(size) or len(self._writes) >= PENDING:
             return
         for gone in self.tier.put(Parked(name, tuple(tokens), size, constant=True)):
             self._remove(gone.key)
-        if len(self._writes) >= PENDING:
-            self._settle(wait=True)
-        self._writes[name] = self._writer.submit(self._write, name, _packed(tokens), state)
+        self._writes[name] = state, self._writer.submit(self._write, name, _packed(tokens), state)
 
     def load(self, parked: Parked) -> bytes | None:
         """The state of an indexed prefix; None, and the file is forgotten, when it cannot be trusted."""
-        self._settle(wait=parked.key in self._writes)
+        self.settle()
         if parked.key not in self.tier:
             return None
+        if write := self._writes.get(parked.key):
+            return write[0]
         state = self._read(parked)
         if state is None:
             self.ignored += 1
@@ -103,14 +110,14 @@ class StateFiles:
         self._remove(parked.key)
 
     def close(self) -> None:
-        """Let the writes under way finish."""
-        wait(self._writes.values(), CLOSE_SECONDS)
+        """Let the writes and removals under way finish."""
+        wait([self._writer.submit(int)], CLOSE_SECONDS)
         self._writer.shutdown(wait=False, cancel_futures=True)
 
-    def _settle(self, wait: bool = False) -> None:
-        """Look at the writes that are done, or wait for all; what could not be written is not there."""
-        for name, write in list(self._writes.items()):
-            if wait or write.done():
+    def settle(self) -> None:
+        """Look at the writes that are done: what could not be written is not there."""
+        for name, (_, write) in list(self._writes.items()):
+            if write.done():
                 del self._writes[name]
                 if not write.result():
                     self.tier.drop(name)
@@ -119,39 +126,40 @@ class StateFiles:
         """Find what is there, the file used longest ago first; sweep up what was never finished."""
         for path in self._folder.glob(f"*{UNFINISHED}"):
             _unlink(path)
-        found = [
-            (used, path) for path in self._folder.glob(f"*{SUFFIX}") if (used := _used(path)) is not None
-        ]
-        for _, path in sorted(found):
-            tokens = self._tokens(path)
-            if tokens is None:
+        found: list[tuple[int, Parked]] = []
+        for path in self._folder.glob(f"*{SUFFIX}"):
+            try:
+                found.append(self._indexed(path))
+            except FileNotFoundError:  # somebody else tidies up
+                continue
+            except (OSError, struct.error, ValueError):
                 self.ignored += 1
                 _log.warning("%s is no saved prefix, or a damaged one; it is removed.", path.name)
                 _unlink(path)
-            elif not self.tier.fits(size := path.stat().st_size):
-                _unlink(path)
-            else:
-                for gone in self.tier.put(Parked(path.stem, tokens, size, constant=True)):
-                    self._remove(gone.key)
+        for _, parked in sorted(found, key=itemgetter(0)):
+            gone = self.tier.put(parked) if self.tier.fits(parked.size) else [parked]
+            for each in gone:
+                self._remove(each.key)
 
-    def _tokens(self, path: Path) -> tuple[int, ...] | None:
-        """The tokens that a file says it holds, none for another model's; None if it is not a state file."""
-        try:
-            with open_regular(path) as file:
-                head = file.read(HEAD.size)
-                magic, _, identity, count = HEAD.unpack(head)
-                tokens = array("I", file.read(4 * count)) if count <= MOST_TOKENS else array("I")
-        except (OSError, struct.error, ValueError):
-            return None
-        if magic != MAGIC or len(tokens) != count or path.stem != key(identity, tokens):
-            return None
-        return tuple(tokens) if identity == self._identity else ()
+    def _indexed(self, path: Path) -> tuple[int, Parked]:
+        """When a file was used last, and what it says it holds (no tokens if it is another model's). Raises
+        `ValueError` and others if it is not a whole state file."""
+        with open_regular(path) as file:
+            status = os.fstat(file.fileno())
+            magic, _, identity, count, length = HEAD.unpack(file.read(HEAD.size))
+            if magic != MAGIC or count > MOST_TOKENS or status.st_size != HEAD.size + 4 * count + length:
+                raise ValueError("another magic or length")
+            tokens = array("I", file.read(4 * count))
+        if path.stem != key(identity, tokens):
+            raise ValueError("another name")
+        known = tuple(tokens) if identity == self._identity else ()
+        return status.st_mtime_ns, Parked(path.stem, known, status.st_size, constant=True)
 
     def _read(self, parked: Parked) -> bytes | None:
         try:
             with open_regular(self._path(parked.key)) as file:
                 data = read_whole(file, parked.size)
-            magic, checksum, identity, count = HEAD.unpack_from(data)
+            magic, checksum, identity, count, _ = HEAD.unpack_from(data)
         except (OSError, struct.error):
             return None
         body = memoryview(data)[len(MAGIC) + 32 :]
@@ -164,15 +172,15 @@ class StateFiles:
 
     def _write(self, name: str, packed: bytes, state: bytes) -> bool:
         """In the writer's thread; whether it is there now."""
-        count = struct.pack("<I", len(packed) // 4)
+        counts = struct.pack("<IQ", len(packed) // 4, len(state))
         checksum = hashlib.blake2b(digest_size=32)
-        for part in (self._identity, count, packed, state):
+        for part in (self._identity, counts, packed, state):
             checksum.update(part)
         path = self._path(name)
         unfinished = path.with_suffix(UNFINISHED)
         try:
             with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.writelines((MAGIC, checksum.digest(), self._identity, count, packed, state))
+                file.writelines((MAGIC, checksum.digest(), self._identity, counts, packed, state))
             unfinished.rename(path)
         except OSError as error:
             if not self._complained:
@@ -186,7 +194,8 @@ class StateFiles:
         return self._folder / f"{name}{SUFFIX}"
 
     def _remove(self, name: str) -> None:
-        _unlink(self._path(name))
+        """After the writes before it."""
+        self._writer.submit(_unlink, self._path(name))
 
 
 def _unlink(path: Path) -> None:
@@ -202,9 +211,3 @@ def key(identity: bytes, tokens: Sequence[int]) -> str:
 
 def _packed(tokens: Sequence[int]) -> bytes:
     return array("I", tokens).tobytes()
-
-
-def _used(path: Path) -> int | None:
-    with contextlib.suppress(OSError):
-        return path.lstat().st_mtime_ns
-    return None

@@ -24,11 +24,13 @@ class Tiers:
         self._files = files
         self._restored = 0
 
-    def match(self, tokens: Sequence[int], limit: int, partial: bool) -> tuple[Parked | None, int]:
+    def match(
+        self, tokens: Sequence[int], limit: int, partial: bool, longest: int
+    ) -> tuple[Parked | None, int]:
         """The parked prefix that shares most with `tokens` (see `Tier.match`)."""
-        best = self._memory.match(tokens, limit, partial)
+        best = self._memory.match(tokens, limit, partial, longest)
         if self._files:
-            saved = self._files.tier.match(tokens, limit, partial)
+            saved = self._files.tier.match(tokens, limit, partial, longest)
             if saved[1] > best[1]:
                 return saved
         return best
@@ -84,7 +86,8 @@ class Tiers:
 
     def held(self, resident: Held) -> Held:
         """The tiers' part of the account."""
-        files = self._files
+        if files := self._files:
+            files.settle()
         return replace(
             resident,
             memory=self._memory.used,
