@@ -106,7 +106,7 @@ async def test_what_is_deferred_is_no_use_of_the_model(running: Running, printed
         await asyncio.sleep(0)
         assert (engine.status().state, engine.status().queued) == ("unloaded", 2)
         engine.defer("")
-        assert await asyncio.gather(counting, later) == [3, 1]
+        assert (await counting, await later) == (3, 1)
 
 
 async def test_a_process_that_does_not_leave_when_unloaded_is_killed(
