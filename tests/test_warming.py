@@ -27,7 +27,7 @@ class Processes(ScriptedBrain):
     def __init__(self, *faults: Exception) -> None:
         super().__init__()
         self.faults = list(faults)
-        self.state: Literal["ready", "failed"] = "ready"
+        self.state: Literal["ready", "failed", "unloaded"] = "ready"
         self.hold = asyncio.Event()
         self.hold.set()
         self._pid = 1
@@ -108,6 +108,8 @@ async def test_the_planner_first_then_by_use_all_in_the_background(heard: Heard)
         assert one.report() == {"ready": 0, "all": 4}
         await heard.until("The prompts are prepared: 4 of 4.")
         assert one.report() == {"ready": 4, "all": 4}
+        engine.state = "unloaded"
+        assert one.report() == {"ready": 0, "all": 4}
     assert engine.names == ["planner", "reply", "follower:look-up", "agent:clock"]
     assert engine.lanes == [True] * 4
 

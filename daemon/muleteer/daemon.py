@@ -175,6 +175,7 @@ async def _prepare(settings: Settings, health: Health, engine: Engine, harness: 
         pid = engine.status().pid
         try:
             tokens = await harness.measure()
+            log.info("Reading the menu: %d tokens.", tokens)
             health.enter("loading", f"the planner's prompt of {tokens} tokens is being decoded")
             await harness.warm()
             break

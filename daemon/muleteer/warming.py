@@ -46,7 +46,8 @@ class Warming:
     def report(self) -> dict[str, object]:
         """How many of `all` static prompts the present engine process has `ready`."""
         names = self._prompts().keys()
-        return {"ready": len(self._ready & names), "all": len(names)}
+        ready = self._ready if self._engine.status().state not in DOWN else set[str]()
+        return {"ready": len(ready & names), "all": len(names)}
 
     async def run(self, pid: int | None) -> None:
         """Warm everything in the engine process `pid` and in each one after it; until cancelled."""

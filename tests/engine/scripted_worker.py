@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from muleteer.engine import wire, worker
@@ -102,7 +103,7 @@ class ScriptedDecoder:
 
     def _used(self) -> Use:
         self.totals += Use(prompt=2, decoded=2, ms=1.0)
-        self.held = Held(self.held.resident_tokens + 2)
+        self.held = replace(self.held, resident_tokens=self.held.resident_tokens + 2)
         return Use(prompt=2, decoded=2, ms=1.0)
 
     def _spin(self, check: Check) -> None:
@@ -142,6 +143,8 @@ class ScriptedDecoder:
                 print(text, file=sys.stderr, flush=True)
             case ["threads"]:
                 print(f"{self.threads} threads", file=sys.stderr, flush=True)
+            case ["keep"]:
+                self.held = Held(disk=7, disk_prefixes=1)
             case ["linger"]:
                 self.lingers = True
             case ["garbage"]:

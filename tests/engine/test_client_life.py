@@ -56,6 +56,16 @@ async def test_an_unused_model_is_unloaded_and_the_next_call_loads_it(
         assert (engine.status().restarts, engine.status().reason) == (0, "")
 
 
+async def test_what_is_on_disk_is_still_there_when_the_model_is_not(
+    running: Running, printed: Printed
+) -> None:
+    async with running(idle_unload=0.1) as engine:
+        await engine.warm(prompt("keep"))
+        assert engine.status().held == Held(2, disk=7, disk_prefixes=1)
+        await printed.wait_for("The engine is unloaded")
+        assert engine.status().held == Held(disk=7, disk_prefixes=1)
+
+
 async def test_waiting_for_an_unloaded_model_loads_it(running: Running, printed: Printed) -> None:
     async with running(idle_unload=0.1) as engine, asyncio.timeout(READY_S):
         pid = await engine.replaced(None)

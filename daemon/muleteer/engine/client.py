@@ -291,9 +291,9 @@ class Engine(Lane):
         self._supervisor.unload()
 
     def _account(self) -> None:
-        """The process is gone: it holds nothing, and what it used is past."""
-        self._past += self._ledger.totals
-        self._ledger = wire.Ledger(Held(), Use())
+        """The process is gone: only the disk holds what it held, and what it used is past."""
+        held, self._past = self._ledger.held, self._past + self._ledger.totals
+        self._ledger = wire.Ledger(Held(disk=held.disk, disk_prefixes=held.disk_prefixes), Use())
 
     def _tell_threads(self) -> None:
         if self._threads and self._supervisor.state == "ready":

@@ -157,4 +157,5 @@ class Turns:
             kind = "finished" if isinstance(turn.outcome, TurnFinished) else "failed"
             self._ended(turn.outcome)
         self._counts[kind] += 1
-        log.info("turn %s %s", turn.id or "?", kind)
+        why = f" ({turn.outcome.code})" if isinstance(turn.outcome, TurnFailed) else ""
+        log.info("turn %s %s%s", turn.id or "?", kind, why)
