@@ -6,14 +6,14 @@ when standard input does. The only importer of xllamacpp. Everything llama.cpp s
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
+from typing import Any
 
-import xllamacpp
 
-
-def parameters(wanted: dict[str, object]) -> xllamacpp.CommonParams:
+def parameters(xllamacpp: Any, wanted: dict[str, object]) -> Any:
     """The server's parameters. What is not set here is llama.cpp's default, prompt caching included."""
     params = xllamacpp.CommonParams()
     params.model.path = wanted["model"]
@@ -35,7 +35,8 @@ def parameters(wanted: dict[str, object]) -> xllamacpp.CommonParams:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # llama.cpp prints to standard output as well
-    server = xllamacpp.Server(parameters(json.loads(sys.stdin.readline())))
+    xllamacpp = importlib.import_module("xllamacpp")  # an extra: only a benchmark has it
+    server = xllamacpp.Server(parameters(xllamacpp, json.loads(sys.stdin.readline())))
     hello = {"address": server.listening_address, "build": xllamacpp.get_system_info().strip()}
     print(json.dumps(hello), file=answers, flush=True)
     sys.stdin.read()
