@@ -88,7 +88,7 @@ def test_a_board_that_tells_nothing_is_left_alone() -> None:
     [
         (Reading(83.4, 0), "the processor is hot (83 °C)", 2),
         (Reading(70.0, 0x4), "the firmware throttles the processor (70 °C)", 2),
-        (Reading(None, 0x4), "the firmware throttles the processor (an unknown temperature)", 2),
+        (Reading(None, 0x4), "the firmware throttles the processor (a temperature it does not tell)", 2),
         (Reading(50.0, 0x1), "the supply voltage is too low (50 °C)", 4),
         (Reading(85.0, 0x5), "the processor is hot and the firmware throttles the processor and "
                              "the supply voltage is too low (85 °C)", 2),

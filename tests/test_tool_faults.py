@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -199,3 +200,34 @@ async def test_a_deadline_cancels_the_coroutine() -> None:
 
     assert "took longer" in await text_of(Toolbox.of([tidy_up], SERVICES), "tidy_up")
     await asyncio.wait_for(cleaned.wait(), 10)
+
+
+DOUBLING = '''
+from pydantic import create_model
+from muleteer.tool import Result, tool
+
+level = create_model("L0", a=(int, ...))
+for number in range(1, 22):
+    level = create_model(f"L{number}", a=(level, ...), b=(level, ...))
+
+@tool(effect="read")
+def doubling(x: level) -> Result:
+    """Do it.
+
+    x: something
+    """
+    return Result.ok("")
+'''
+
+
+def test_types_that_double_disable_their_tool_and_leave_no_thread_behind(tmp_path: Path) -> None:
+    path = tmp_path / "doubling.py"
+    path.write_text(DOUBLING)
+    toolbox = Toolbox.load([tmp_path], SERVICES, seconds=10)
+    assert toolbox.disabled["doubling"].startswith(
+        f"doubling in {path} is not usable: The schema at / cannot"
+    )
+    for thread in threading.enumerate():
+        if thread.name == "load doubling":  # it has answered and is about to end
+            thread.join(5)
+            assert not thread.is_alive()

@@ -378,33 +378,3 @@ def test_a_tool_can_be_disabled_later() -> None:
     toolbox.disable("fail", "too long")
     assert list(toolbox.tools) == ["refuse"]
     assert toolbox.disabled == {"fail": "too long"}
-
-
-DOUBLING = '''
-from pydantic import create_model
-from muleteer.tool import Result, tool
-
-level = create_model("L0", a=(int, ...))
-for number in range(1, 22):
-    level = create_model(f"L{number}", a=(level, ...), b=(level, ...))
-
-@tool(effect="read")
-def doubling(x: level) -> Result:
-    """Do it.
-
-    x: something
-    """
-    return Result.ok("")
-'''
-
-
-def test_types_that_double_disable_their_tool_and_leave_no_thread_behind(tmp_path: Path) -> None:
-    path = write(tmp_path / "tools", "doubling", DOUBLING)
-    toolbox = Toolbox.load([tmp_path / "tools"], SERVICES, seconds=10)
-    assert toolbox.disabled["doubling"].startswith(
-        f"doubling in {path} is not usable: The schema at / cannot"
-    )
-    for thread in threading.enumerate():
-        if thread.name == "load doubling":  # it has answered and is about to end
-            thread.join(5)
-            assert not thread.is_alive()

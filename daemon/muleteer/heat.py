@@ -97,7 +97,10 @@ class Cooling:
     async def run(self) -> None:
         """Look, act, pause; until cancelled."""
         reading = await asyncio.to_thread(self._read)
-        log.info("The processor is at %s.", _degrees(reading))
+        if reading.celsius is None:
+            log.info("This board has no temperature sensor that can be read.")
+        else:
+            log.info("The processor is at %s.", _degrees(reading))
         while True:
             self.look(reading)
             await self._pause(POLL_SECONDS)
@@ -136,4 +139,4 @@ class Cooling:
 
 
 def _degrees(reading: Reading) -> str:
-    return "an unknown temperature" if reading.celsius is None else f"{reading.celsius:.0f} °C"
+    return "a temperature it does not tell" if reading.celsius is None else f"{reading.celsius:.0f} °C"

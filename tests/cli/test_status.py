@@ -78,21 +78,30 @@ def test_status_says_how_it_is(run: Run, daemon: ScriptedDaemon) -> None:
     assert "turns 7 finished, 2 failed" in lines
     assert "model small, 491 MB, /m/small.gguf" in lines
     assert "context 512 of 4096 tokens resident, cache 50 MB, 1 of 2 threads" in lines
+    assert "prompts 9 of 14 prepared ahead of their first use" in lines
     assert (
-        "trained for 32768 tokens, template knows tools, ends with <|im_end|> or <|endoftext|>, "
-        "does not think, reuses any part of a prefix"
+        "kept read 9 in the context, 3 in memory (12 MB), 14 on disk (66 MB), 5 brought back; "
+        "1 damaged files ignored"
     ) in lines
-    assert "prompts 9 of 14 ready" in lines
-    assert (
-        "prefixes 9 resident, 3 parked in memory (12 MB), 14 on disk (66 MB); 5 restored, 1 ignored"
-    ) in lines
+    assert "AVX2" not in done.out
     assert "board 83 °C, throttled" in lines
     assert "deferred background work waits: the processor is hot (83 °C)" in lines
-    assert "build AVX2 FMA; repacked buffers on" in lines
     assert "tokens 900 reused (90 %), 100 decoded, 50 generated" in lines
     engine = next(line for line in lines if line.startswith("engine "))
     assert engine.startswith(f"engine ready, process {os.getpid()} with ")
     assert engine.endswith(" MB, 1 restarts, 3 waiting")
+
+
+def test_status_tells_what_was_built_and_what_the_model_can_do_when_asked(
+    run: Run, daemon: ScriptedDaemon
+) -> None:
+    daemon.replies["/v1/status"] = obj(STATUS)
+    lines = [" ".join(line.split()) for line in run("status", "-v").out.splitlines()]
+    assert "build AVX2 FMA; repacked buffers on" in lines
+    assert (
+        "abilities trained for 32768 tokens, template knows tools, ends with <|im_end|> or <|endoftext|>, "
+        "does not think, reuses any part of a prefix"
+    ) in lines
 
 
 def test_status_says_when_tokens_do_not_add_up(run: Run, daemon: ScriptedDaemon) -> None:
@@ -105,7 +114,7 @@ def test_status_of_a_cool_board_that_tells_no_temperature(run: Run, daemon: Scri
     daemon.replies["/v1/status"] = obj({"heat": heat, "engine": {"state": "unloaded", "deferred": ""}})
     said = run("status").out
     assert "unloaded" in said
-    assert "board" not in said
+    assert "no temperature sensor" in said
     assert "deferred" not in said
 
 

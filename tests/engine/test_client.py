@@ -113,6 +113,17 @@ async def test_errors_keep_their_class_and_the_next_call_works(running: Running,
         assert engine.status().restarts == 0
 
 
+async def test_what_the_process_logs_is_logged_again_at_its_level_and_once(
+    running: Running, printed: Printed, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running() as engine:
+        with caplog.at_level("INFO", "muleteer.engine"), pytest.raises(EngineError):
+            await engine.choose(prompt("raise"), ["a"])
+        await printed.wait_for("failed unexpectedly.")
+        (record,) = [each for each in caplog.records if "failed unexpectedly." in each.getMessage()]
+        assert (record.levelname, record.getMessage()[:8]) == ("ERROR", "Request ")
+
+
 async def test_what_the_process_prints_reaches_the_log_in_bounded_lines(
     running: Running, printed: Printed
 ) -> None:

@@ -15,16 +15,17 @@ Fields = Mapping[str, object]
 
 
 @click.command()
+@click.option("--verbose", "-v", is_flag=True, help="Also what the model can do and how llama.cpp was built.")
 @json_option
 @socket_option
-def status(as_json: bool, socket: Path | None) -> None:
+def status(verbose: bool, as_json: bool, socket: Path | None) -> None:
     """Show how the daemon and its engine are.
 
     \b
     Example:
       muleteer status
     """
-    _show(socket, "/v1/status", as_json, lambda body: print_pairs(list(_status_rows(body))))
+    _show(socket, "/v1/status", as_json, lambda body: print_pairs(list(_status_rows(body, verbose))))
 
 
 @click.command()
@@ -76,7 +77,7 @@ def _list_row(each: Fields) -> tuple[str, str, str]:
     return "@" + (_text(each, "handle") or _text(each, "name")).removeprefix("@"), state, about
 
 
-def _status_rows(body: Fields) -> Iterator[tuple[str, str]]:
+def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
     engine, turns = _part(body, "engine"), _part(body, "turns")
     model, totals = _part(engine, "properties"), _part(engine, "totals")
     reason = _text(body, "reason") or _text(engine, "reason")
@@ -90,12 +91,11 @@ def _status_rows(body: Fields) -> Iterator[tuple[str, str]]:
     yield "engine", _engine(engine)
     if model:
         yield "model", f"{_text(model, 'name')}, {_megabytes(_number(model, 'size'))}, {_text(model, 'path')}"
-        yield "", _abilities(model)
         yield "context", _context(engine, model)
-        yield (
-            "build",
-            f"{_text(model, 'build')}; repacked buffers {'on' if model.get('extra_buffers') else 'off'}",
-        )
+    if model and verbose:
+        yield "abilities", _abilities(model)
+        buffers = "on" if model.get("extra_buffers") else "off"
+        yield "build", f"{_text(model, 'build')}; repacked buffers {buffers}"
     yield from _prefix_rows(_part(body, "prompts"), _part(engine, "held"))
     yield from _heat_rows(_part(body, "heat"), _text(engine, "deferred"))
     if _number(totals, "prompt"):
@@ -119,26 +119,32 @@ def _abilities(model: Fields) -> str:
 def _prefix_rows(prompts: Fields, held: Fields) -> Iterator[tuple[str, str]]:
     """How many static prompts are ready, and what is kept where."""
     if prompts:
-        yield "prompts", f"{_text(prompts, 'ready')} of {_text(prompts, 'all')} ready"
+        yield (
+            "prompts",
+            f"{_text(prompts, 'ready')} of {_text(prompts, 'all')} prepared ahead of their first use",
+        )
     if held:
         memory, disk = _megabytes(_number(held, "memory")), _megabytes(_number(held, "disk"))
+        ignored = _number(held, "ignored")
         yield (
-            "prefixes",
-            f"{_text(held, 'resident_prefixes') or 0} resident, "
-            f"{_text(held, 'memory_prefixes') or 0} parked in memory ({memory}), "
-            f"{_text(held, 'disk_prefixes') or 0} on disk ({disk}); "
-            f"{_text(held, 'restored') or 0} restored, {_text(held, 'ignored') or 0} ignored",
+            "kept read",
+            f"{_text(held, 'resident_prefixes') or 0} in the context, "
+            f"{_text(held, 'memory_prefixes') or 0} in memory ({memory}), "
+            f"{_text(held, 'disk_prefixes') or 0} on disk ({disk}), "
+            f"{_text(held, 'restored') or 0} brought back"
+            + (f"; {ignored:.0f} damaged files ignored" if ignored else ""),
         )
 
 
 def _heat_rows(heat: Fields, deferred: str) -> Iterator[tuple[str, str]]:
     """The temperature, where the board tells one, and why background work waits, if it does."""
+    known = isinstance(heat.get("celsius"), int | float)
     said = [
-        f"{_number(heat, 'celsius'):.0f} °C" if isinstance(heat.get("celsius"), int | float) else "",
+        f"{_number(heat, 'celsius'):.0f} °C" if known else "no temperature sensor",
         "throttled" if heat.get("throttled") else "",
         "supply voltage too low" if heat.get("undervoltage") else "",
     ]
-    if any(said):
+    if heat:
         yield "board", ", ".join(filter(None, said))
     if deferred:
         yield "deferred", f"background work waits: {deferred}"

@@ -29,6 +29,9 @@ takes milliseconds, and the daemon's own stop deadline is ten seconds."""
 LOG_LINE = 500
 """Bytes of one line of the process's output that reach the log; a progress bar may never end its line."""
 
+LEVELS = {name: getattr(logging, name) for name in ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")}
+"""How a line of the engine's own log begins; it is logged again at that level, without the word."""
+
 SIGNALS = {
     signal.SIGKILL: "sent by a person, or by the kernel because memory ran out",
     signal.SIGSEGV: "a memory fault in native code",
@@ -151,8 +154,10 @@ class Child:
 
     def _log_line(self, line: bytes) -> None:
         if text := line[:LOG_LINE].decode(errors="replace").strip():
-            self._last_line = text
-            log.info("%s", text)
+            word, _, rest = text.partition(" ")
+            level = LEVELS.get(word)
+            self._last_line = text if level is None else rest
+            log.log(level or logging.INFO, "%s", self._last_line)
 
 
 @contextlib.asynccontextmanager

@@ -242,7 +242,7 @@ def main(load: Loader = _load) -> NoReturn:
     parser = argparse.ArgumentParser(prog="muleteer.engine.worker")
     parser.add_argument("--fd", type=int, required=True, help="the socket inherited from the daemon")
     descriptor = parser.parse_args().fd
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     _settle(descriptor)
     with socket.socket(fileno=descriptor) as connection:
         run(connection, load)
