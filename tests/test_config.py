@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from muleteer import config, layers, paths
-from muleteer.config import Budgets, EngineSettings, GatewaySettings, Settings
+from muleteer.config import Settings
 from muleteer.errors import ConfigError
+from muleteer.sections import Budgets, EngineSettings, GatewaySettings
 
 
 @pytest.fixture(autouse=True)
@@ -325,3 +326,21 @@ def test_any_value_gives_settings_or_a_sentence(key: str, value: object) -> None
     else:
         told = repr(made)
     assert key.rpartition(".")[2] in told
+
+
+def test_a_list_of_places_is_meant_from_its_file_or_split_at_colons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[files]\nfolders = ["papers", "/srv/letters"]\n')
+    assert config.load(file).files.folders == (tmp_path / "papers", Path("/srv/letters"))
+    monkeypatch.setenv("MULETEER_FILES__FOLDERS", "/srv/a:/srv/b")
+    assert config.load(file).files.folders == (Path("/srv/a"), Path("/srv/b"))
+
+
+def test_what_is_wrong_within_a_list_is_said_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[files]\nfolders = ["papers", 3]\n')
+    with pytest.raises(ConfigError) as wrong:
+        config.load(file)
+    assert str(wrong.value) == f"{file}: files.folders.1 must be the path of a file or folder, not 3."

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from muleteer.lending import LentNotebook
+from muleteer.lending import Lent
 from muleteer.threads import in_thread
 from muleteer.tool import Note
 
@@ -31,7 +31,7 @@ class Pad:
 
 async def test_the_work_is_done_in_the_home_loop() -> None:
     pad = Pad()
-    lent = LentNotebook(pad, asyncio.get_running_loop())
+    lent = Lent(pad, asyncio.get_running_loop())
     note = await in_thread(lambda: asyncio.run(lent.add("tea")), "tool", lambda: None)
     assert note.text == "tea"
     assert pad.threads == [threading.current_thread()]
@@ -40,14 +40,14 @@ async def test_the_work_is_done_in_the_home_loop() -> None:
 
 
 async def test_its_faults_come_back() -> None:
-    lent = LentNotebook(Pad(), asyncio.get_running_loop())
+    lent = Lent(Pad(), asyncio.get_running_loop())
     with pytest.raises(OSError, match="an empty page"):
         await in_thread(lambda: asyncio.run(lent.add("")), "tool", lambda: None)
 
 
 async def test_after_the_call_it_is_taken_back() -> None:
     pad = Pad()
-    lent = LentNotebook(pad, asyncio.get_running_loop())
+    lent = Lent(pad, asyncio.get_running_loop())
     lent.take_back()
     with pytest.raises(OSError, match="the call is over"):
         await in_thread(lambda: asyncio.run(lent.add("too late")), "tool", lambda: None)

@@ -37,12 +37,11 @@ from muleteer.gateway.turns import Turns
 from muleteer.harness import constants
 from muleteer.harness.turn import Harness
 from muleteer.heat import Cooling
+from muleteer.household import open_household
 from muleteer.lock import HeldError, LockFile
 from muleteer.sensors import Sensors
 from muleteer.skills import load_catalogue
-from muleteer.store.notebook import SqliteNotebook
 from muleteer.store.usage import Usage
-from muleteer.tool import Services
 from muleteer.toolbox import Toolbox
 from muleteer.warming import Warming
 
@@ -119,15 +118,11 @@ async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) 
 async def _start(settings: Settings, closing: Closing) -> None:
     """Every part, in the order of what it needs; each adds how it is closed."""
     closing.add("state folder", _lock_state(settings.state).release)
-    notebook = SqliteNotebook(settings.state / "notebook.db")
-    closing.add("notebook", notebook.close)
-    await notebook.open()
+    services = await open_household(settings, closing)
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
     await usage.open()
-    catalogue = load_catalogue(
-        paths.skill_folders(), Toolbox.load(paths.tool_folders(), Services(notebook=notebook))
-    )
+    catalogue = load_catalogue(paths.skill_folders(), Toolbox.load(paths.tool_folders(), services))
     engine = _engine(settings)
     harness = Harness(engine, catalogue, settings.budgets)
     health = Health(engine)

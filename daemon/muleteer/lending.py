@@ -1,24 +1,21 @@
-"""The notebook as a tool sees it: from another thread and loop, and only while its call is waited for.
+"""A service as a tool sees it: from another thread and loop, and only while its call is waited for.
 
-Knows how loops call each other; knows nothing of notes.
+Knows how loops call each other; knows nothing of what a service does.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
-
-from muleteer.tool import Note, Notebook
-
-T = TypeVar("T")
+from typing import Any
 
 
-class LentNotebook:
-    """Implements `tool.Notebook` in any loop; the work is done in `home`, the loop of the real one."""
+class Lent:
+    """The methods of `service` in any loop; the work is done in `home`, the loop of the real one."""
 
-    def __init__(self, notebook: Notebook, home: asyncio.AbstractEventLoop) -> None:
-        self._notebook = notebook
+    def __init__(self, service: object, home: asyncio.AbstractEventLoop) -> None:
+        self._service = service
         self._home = home
         self._lent = True
 
@@ -26,20 +23,22 @@ class LentNotebook:
         """From now on every use raises `OSError`: a call that was given up must not write any more."""
         self._lent = False
 
-    async def add(self, text: str) -> Note:
-        return await self._ask(lambda: self._notebook.add(text))
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """A tool reaches coroutine methods alone, and none that begins with an underscore."""
+        method = None if name.startswith("_") else getattr(self._service, name, None)
+        if not inspect.iscoroutinefunction(method):
+            raise AttributeError(f"{type(self._service).__name__} has no {name} to lend")
 
-    async def search(self, query: str, limit: int = 8) -> list[Note]:
-        return await self._ask(lambda: self._notebook.search(query, limit))
+        async def ask(*given: Any, **named: Any) -> Any:
+            async def asked() -> Any:
+                self._check()  # again, now in the loop where it is taken back
+                return await method(*given, **named)
+
+            self._check()  # the home loop may be closed by now
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked(), self._home))
+
+        return ask
 
     def _check(self) -> None:
         if not self._lent:
-            raise OSError("the call is over, so the notebook was taken back.")
-
-    async def _ask(self, question: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        async def asked() -> T:
-            self._check()  # again, now in the loop where it is taken back
-            return await question()
-
-        self._check()  # the home loop may be closed by now
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked(), self._home))
+            raise OSError("the call is over, so what was lent for it was taken back.")

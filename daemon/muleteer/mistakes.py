@@ -60,11 +60,30 @@ def sections(known: Mapping[str, FieldInfo]) -> dict[str, None]:
 
 def wrong_value(error: ErrorDetails, in_force: Mapping[str, Given], known: Mapping[str, FieldInfo]) -> str:
     """One validation error: where, which key, what is wanted, what was given."""
-    key = ".".join(str(part) for part in error["loc"])
+    place = [str(part) for part in error["loc"]]
+    key = next(k for n in range(len(place), 0, -1) if (k := ".".join(place[:n])) in known)
+    inner = place[key.count(".") + 1 :]  # within a list, or a table of entries that have names
     given = in_force.get(key)
-    value = given.value if given else error["input"]
-    complaint = error.get("ctx", {}).get("error") or f"must be {_wanted(key, known[key])}"
-    return f"{given.origin if given else 'default'}: {key} {complaint}, not {_shown(value)}"
+    value = error["input"] if inner or not given else given.value
+    complaint = error.get("ctx", {}).get("error") or (
+        _within(error) if inner else f"must be {_wanted(key, known[key])}"
+    )
+    where = ".".join((key, *inner))
+    said = "" if error["type"] in ("missing", "extra_forbidden") else f", not {_shown(value)}"
+    return f"{given.origin if given else 'default'}: {where} {complaint}{said}"
+
+
+def _within(error: ErrorDetails) -> str:
+    """What pydantic says about a value that is not a setting of its own."""
+    match error["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return "is no key of that table"
+        case "path_type":
+            return "must be the path of a file or folder"
+        case _:
+            return error["msg"].replace("Input should be", "must be").removesuffix(".")
 
 
 def _wanted(key: str, field: FieldInfo) -> str:
@@ -75,6 +94,8 @@ def _wanted(key: str, field: FieldInfo) -> str:
     bounds = {
         name: getattr(each, name) for each in field.metadata for name in ("ge", "le") if hasattr(each, name)
     }
+    if get_origin(field.annotation) in (dict, list, tuple):
+        return "a table" if get_origin(field.annotation) is dict else "a list"
     if bounds:
         kind = "whole number" if field.annotation is int else "number"
         return f"a {kind} from {bounds['ge']} to {bounds['le']}"

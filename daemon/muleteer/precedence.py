@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 from muleteer import paths
 from muleteer.layers import Given
 
+PLACES = (Path, tuple[Path, ...])
 NUMBERS: dict[object, Callable[[str], object]] = {int: int, float: float}
 
 
@@ -49,9 +50,14 @@ class GivenSource(PydanticBaseSettingsSource):
         for key, each in self._given.items():
             section, _, name = key.rpartition(".")
             table = tables.setdefault(section, {}) if section else tables
-            text = each.value if isinstance(each.value, str) else ""
-            table[name] = self.typed(text, each, known[key]) if text else each.value
+            table[name] = self._valued(each, known[key])
         return tables
+
+    def _valued(self, given: Given, field: FieldInfo) -> object:
+        value = given.value
+        if isinstance(value, list):
+            return [self.typed(each, given, field) if isinstance(each, str) else each for each in value]
+        return self.typed(value, given, field) if isinstance(value, str) and value else value
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         """One field of the top level; the library wants it of every source."""
@@ -59,7 +65,7 @@ class GivenSource(PydanticBaseSettingsSource):
 
     def typed(self, text: str, given: Given, field: FieldInfo) -> object:
         """What `text` means to `field`; itself where it means nothing, for validation to complain of."""
-        return paths.expand(text) if field.annotation is Path else text
+        return paths.expand(text) if field.annotation in PLACES else text
 
 
 class FileSource(GivenSource):
@@ -68,15 +74,19 @@ class FileSource(GivenSource):
     kind = "file"
 
     def typed(self, text: str, given: Given, field: FieldInfo) -> object:
-        return paths.expand(text, Path(given.origin).parent) if field.annotation is Path else text
+        return paths.expand(text, Path(given.origin).parent) if field.annotation in PLACES else text
 
 
 class EnvironmentSource(GivenSource):
-    """The environment, where every value is text."""
+    """The environment, where every value is text; those of a list are separated by colons."""
 
     kind = "variable"
 
     def typed(self, text: str, given: Given, field: FieldInfo) -> object:
+        if get_origin(field.annotation) is tuple:
+            return [
+                super(EnvironmentSource, self).typed(each, given, field) for each in text.split(":") if each
+            ]
         number = NUMBERS.get(field.annotation)
         if number is None:
             return super().typed(text, given, field)

@@ -23,10 +23,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from math import inf
-from typing import Literal, Protocol, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
+
+from muleteer.services import Note, Notebook, Services
+
+__all__ = [
+    "Data",
+    "Declaration",
+    "Document",
+    "Effect",
+    "Note",
+    "Notebook",
+    "Notes",
+    "Payload",
+    "Result",
+    "Services",
+    "Status",
+    "ToolFunction",
+    "tool",
+]
 
 Effect = Literal["read", "write", "physical"]
 
@@ -90,31 +107,6 @@ class Result:
     @classmethod
     def error(cls, text: str) -> Result:
         return cls(Status.ERROR, text)
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One remembered note; `when` is timezone-aware, `match` the share of the searched words it holds."""
-
-    text: str
-    when: datetime
-    match: float = 1.0
-
-
-class Notebook(Protocol):
-    """The user's notes. `add` returns only after the note is on disk. `search` returns best first; an empty
-    query returns the newest. Both raise `OSError` when the notebook cannot be used."""
-
-    async def add(self, text: str) -> Note: ...
-    async def search(self, query: str, limit: int = 8) -> list[Note]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What the daemon lends to a tool."""
-
-    notebook: Notebook
-    offline: bool = True
 
 
 ToolFunction = Callable[..., Awaitable[Result] | Result]

@@ -18,13 +18,13 @@ import sys
 import time
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from muleteer.errors import SkillError
-from muleteer.lending import LentNotebook
+from muleteer.lending import Lent
 from muleteer.results import TEXT_LIMIT, checked, sentence, tidy
 from muleteer.schema import Form, read_form
 from muleteer.threads import OwnLoop, in_thread, within
@@ -146,8 +146,7 @@ class Toolbox:
         def done() -> None:
             loaded.running.discard(own)
 
-        notebook = LentNotebook(self._services.notebook, asyncio.get_running_loop())
-        services = replace(self._services, notebook=notebook)
+        services, lent = _lend(self._services)
         try:
             async with asyncio.timeout(timeout):
                 return await in_thread(lambda: _perform(loaded, given, services, own), f"tool {name}", done)
@@ -156,7 +155,8 @@ class Toolbox:
         except Exception as error:  # noqa: BLE001  # no more threads, or a fault that defied description
             return Result.error(f"{name} failed: {sentence(error)}")
         finally:
-            notebook.take_back()
+            for each in lent:
+                each.take_back()
             own.cancel()
 
     def _load_file(self, path: Path, seen: dict[str, Path], seconds: float) -> None:
@@ -203,6 +203,14 @@ class Toolbox:
 def handle_of(name: str) -> str:
     """The handle of a tool's name: `current_time` is `current-time`."""
     return name.replace("_", "-")
+
+
+def _lend(services: Services) -> tuple[Services, list[Lent]]:
+    """The services for one call of a tool, and what must be taken back from it."""
+    home = asyncio.get_running_loop()
+    parts = {each.name: getattr(services, each.name) for each in fields(services)}
+    lent = {name: Lent(part, home) for name, part in parts.items() if not isinstance(part, bool)}
+    return replace(services, **lent), list(lent.values())  # type: ignore[arg-type]  # each stands for its own
 
 
 def _perform(loaded: _Loaded, given: Mapping[str, object], services: Services, own: OwnLoop) -> Result:

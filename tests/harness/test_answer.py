@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Message
 from muleteer.harness.answer import FACT_CHARACTERS, Writer, facts, needs_writing, spoken, values
 from muleteer.harness.events import Event, LevelFinished
 from muleteer.harness.ledger import Ledger
+from muleteer.sections import Budgets
 from muleteer.tool import Data, Document, Notes, Result
 from tests.harness.scripted import ScriptedBrain, Write
 

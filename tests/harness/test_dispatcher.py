@@ -2,12 +2,12 @@
 
 import pytest
 
-from muleteer.config import Budgets
 from muleteer.harness.dispatcher import CONTROL_CHARACTERS, Dispatcher, control_line
 from muleteer.harness.follower import in_order
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.signals import ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
+from muleteer.sections import Budgets
 from muleteer.tool import Data, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Fill, Scripted, ScriptedBrain

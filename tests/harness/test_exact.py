@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Choice, Conversation, Message, Text, Use
 from muleteer.harness.exact import MISMATCH, Audit, ExactLane
 from muleteer.harness.turn import Harness
+from muleteer.sections import Budgets
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, ScriptedBrain, Write
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from muleteer.config import Budgets
 from muleteer.errors import ConfigError
 from muleteer.harness.turn import Harness
+from muleteer.sections import Budgets
 from tests.harness.conftest import House
 from tests.harness.scripted import ScriptedBrain
 

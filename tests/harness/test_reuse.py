@@ -7,7 +7,6 @@ from datetime import datetime
 
 import pytest
 
-from muleteer.config import Budgets
 from muleteer.engine import models
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import LoadSettings, Message
@@ -16,6 +15,7 @@ from muleteer.harness.events import Event, LevelFinished, LevelUse, TurnFinished
 from muleteer.harness.exact import Audit, ExactLane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.turn import Harness
+from muleteer.sections import Budgets
 from muleteer.tool import Document, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, ScriptedBrain, Write

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Message
 from muleteer.errors import EngineDiedError
 from muleteer.harness.events import (
@@ -23,6 +22,7 @@ from muleteer.harness.events import (
     TurnStarted,
 )
 from muleteer.harness.turn import FLOOR, Harness
+from muleteer.sections import Budgets
 from muleteer.tool import Notes, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, StuckBrain, Write

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import click
@@ -69,8 +70,23 @@ def path(file: Path | None) -> None:
 
 
 def _toml(name: str, value: object) -> str:
-    if name == "socket_mode" and isinstance(value, int):
-        return f"0o{value:o}"
-    if isinstance(value, int | float):
-        return str(value)
+    """A value as TOML; named entries become inline tables."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case int() if name == "socket_mode":
+            return f"0o{value:o}"
+        case int() | float():
+            return str(value)
+        case tuple() | list():
+            return f"[{', '.join(_toml('', each) for each in value)}]"
+        case dict():
+            pairs = ", ".join(f"{_key(key)} = {_toml(key, each)}" for key, each in value.items())
+            return f"{{{pairs}}}"
+    if dump := getattr(value, "model_dump", None):
+        return _toml("", dump(exclude_none=True))
     return json.dumps(str(value), ensure_ascii=False)  # TOML's basic strings escape as JSON's do
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, Text
 from muleteer.harness.brains import Lane
 from muleteer.harness.clip import clipped
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.scrub import Scrubber, plain
+from muleteer.sections import Budgets
 from muleteer.tool import Document, Notes, Result, Status
 
 # Characters of facts one answer is written from: about 1,000 tokens of English text.

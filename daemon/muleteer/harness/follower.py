@@ -10,13 +10,13 @@ import json
 import re
 from collections.abc import Sequence
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, Text, ToolSpec
 from muleteer.harness.brains import Lane
 from muleteer.harness.clip import clipped
 from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
+from muleteer.sections import Budgets
 from muleteer.toolbox import Tool
 
 FINISH = "finish"

@@ -6,11 +6,11 @@ Counts are the model's own tokenizer's. Nothing is decoded here.
 
 from __future__ import annotations
 
-from muleteer.config import Budgets
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
 from muleteer.harness.brains import Lane
 from muleteer.harness.planner import Planner
+from muleteer.sections import Budgets
 from muleteer.skills import Catalogue, MenuLine
 
 

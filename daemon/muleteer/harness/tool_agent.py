@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
+from muleteer.sections import Budgets
 from muleteer.toolbox import Tool
 
 

@@ -16,7 +16,6 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Sequence
 
-from muleteer.config import Budgets
 from muleteer.engine.protocol import Conversation, Message
 from muleteer.errors import MuleteerError, OverBudgetError, RequestError, TooLongError
 from muleteer.harness import answer, constants, follower, measure, tool_agent
@@ -39,6 +38,7 @@ from muleteer.harness.scrub import Scrubber
 from muleteer.harness.shortlist import Shortlist
 from muleteer.harness.signals import BudgetExceeded, Plan, PlanSignal, ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
+from muleteer.sections import Budgets
 from muleteer.skills import Catalogue
 from muleteer.tool import Status
 
