@@ -1,15 +1,15 @@
-"""`muleteer status`, `skills` and `tools`: what the daemon says about itself."""
+"""`muleteer status`: what the daemon says about itself."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 
 from muleteer.cli.options import json_option, socket_option
-from muleteer.cli.render import print_pairs, print_table, safe
+from muleteer.cli.render import print_pairs
+from muleteer.cli.show import show
 
 Fields = Mapping[str, object]
 
@@ -25,56 +25,7 @@ def status(verbose: bool, as_json: bool, socket: Path | None) -> None:
     Example:
       muleteer status
     """
-    _show(socket, "/v1/status", as_json, lambda body: print_pairs(list(_status_rows(body, verbose))))
-
-
-@click.command()
-@json_option
-@socket_option
-def skills(as_json: bool, socket: Path | None) -> None:
-    """List the skills the daemon has loaded, with the reason for each that is disabled.
-
-    \b
-    Example:
-      muleteer skills
-    """
-    _show(socket, "/v1/skills", as_json, lambda body: _print_list(body, "skills"))
-
-
-@click.command()
-@json_option
-@socket_option
-def tools(as_json: bool, socket: Path | None) -> None:
-    """List the tools the daemon has loaded, with the reason for each that is disabled.
-
-    \b
-    Example:
-      muleteer tools
-    """
-    _show(socket, "/v1/tools", as_json, lambda body: _print_list(body, "tools"))
-
-
-def _show(socket: Path | None, path: str, as_json: bool, print_body: Callable[[Fields], None]) -> None:
-    from muleteer.cli.client import Daemon, find_socket
-
-    body = Daemon(find_socket(socket)).get(path)
-    if as_json:
-        click.echo(safe(json.dumps(body, ensure_ascii=False, indent=2)))
-    else:
-        print_body(body)
-
-
-def _print_list(body: Fields, name: str) -> None:
-    listed = body.get(name)
-    rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    print_table(("handle", "state", "what for, or why not"), [_list_row(each) for each in rows])
-
-
-def _list_row(each: Fields) -> tuple[str, str, str]:
-    """Handle, state, and what it is for; a disabled one says why instead."""
-    state = _text(each, "state")
-    about = _text(each, "reason") if state == "disabled" else _text(each, "description").partition("\n")[0]
-    return "@" + (_text(each, "handle") or _text(each, "name")).removeprefix("@"), state, about
+    show(socket, "/v1/status", as_json, lambda body: print_pairs(list(_status_rows(body, verbose))))
 
 
 def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,26 @@
+"""`muleteer tools`: list them; with a subcommand, change them. Subcommands live in files of their own, which
+import what they need when they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from muleteer.cli.options import json_option, socket_option
+from muleteer.cli.show import only_bare, print_menu, show
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@socket_option
+@click.pass_context
+def tools(context: click.Context, as_json: bool, socket: Path | None) -> None:
+    """List the tools the daemon has loaded, with the reason for each that is disabled.
+
+    \b
+    Example:
+      muleteer tools
+    """
+    if only_bare(context, as_json, socket):
+        show(socket, "/v1/tools", as_json, lambda body: print_menu(body, "tools"))
