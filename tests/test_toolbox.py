@@ -314,11 +314,21 @@ async def test_a_tools_fault_is_its_result(name: str, text: str) -> None:
     assert outcome.ms >= (50 if name == "dawdle" else 0)
 
 
+class Switch:
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    async def reason(self) -> str:
+        return self._why
+
+
 async def test_the_network_is_refused_while_offline() -> None:
-    assert (await Toolbox.of([fetch], Services(Pad(), offline=True)).call("fetch", {})).result.status is (
-        Status.UNAVAILABLE
+    refused = await Toolbox.of([fetch], Services(Pad(), offline=Switch("It is night"))).call("fetch", {})
+    assert refused.result == Result.unavailable("It is night, so fetch cannot use the network.")
+    assert await text_of(Toolbox.of([fetch], Services(Pad(), offline=Switch(""))), "fetch") == "fetched"
+    assert await text_of(Toolbox.of([fetch], SERVICES), "fetch") == (
+        "No network is set up, so fetch cannot use the network."
     )
-    assert await text_of(Toolbox.of([fetch], Services(Pad(), offline=False)), "fetch") == "fetched"
 
 
 async def test_a_plain_function_runs_beside_the_loop() -> None:

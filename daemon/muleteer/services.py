@@ -8,7 +8,7 @@ coroutine, since it runs in the daemon's loop while the tool waits in its own (`
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -28,6 +28,30 @@ class Notebook(Protocol):
 
     async def add(self, text: str) -> Note: ...
     async def search(self, query: str, limit: int = 8) -> list[Note]: ...
+
+
+class Offline(Protocol):
+    """Whether tools may use the network: `reason` says why not, and is empty when they may."""
+
+    async def reason(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The text of what a web address gave. `url` is where it was found in the end, `cut` whether there is
+    more than was read."""
+
+    url: str
+    title: str
+    text: str
+    cut: bool = False
+
+
+class Web(Protocol):
+    """The web. `get` raises `ValueError` when the address or what is there can never be read,
+    `FileNotFoundError` when the server has no such page, any other `OSError` when it could not look."""
+
+    async def get(self, url: str) -> Page: ...
 
 
 class Absent:
@@ -51,4 +75,5 @@ class Services:
     """What the daemon lends to a tool. What is not set up is there all the same, and says so when used."""
 
     notebook: Notebook
-    offline: bool = True
+    offline: Offline = field(default_factory=lambda: Absent("No network is set up"))
+    web: Web = field(default_factory=lambda: Absent("The web is not set up."))

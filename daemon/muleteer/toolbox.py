@@ -122,8 +122,8 @@ class Toolbox:
         loaded = self._loaded.get(name)
         if loaded is None:
             result = Result.error(f"unknown tool '{name}'. Available: {', '.join(sorted(self._loaded))}")
-        elif loaded.tool.network and self._services.offline:
-            result = Result.unavailable(f"Offline mode is on, so {name} cannot use the network.")
+        elif loaded.tool.network and (reason := await self._offline()):
+            result = Result.unavailable(f"{reason}, so {name} cannot use the network.")
         else:
             result = await self._run(loaded, arguments)
         return Outcome(name, result, (time.perf_counter() - began) * 1000)
@@ -133,6 +133,13 @@ class Toolbox:
         self._forget(name)
         log.warning("Disabled: %s", reason)
         self.disabled[tidy(name)] = tidy(reason)
+
+    async def _offline(self) -> str:
+        """Why no tool may use the network now, without a full stop; empty when they may."""
+        try:
+            return await self._services.offline.reason()
+        except OSError as error:
+            return str(error)
 
     async def _run(self, loaded: _Loaded, given: Mapping[str, object]) -> Result:
         """The call in a thread of its own: no code of a tool ever runs in the daemon's loop."""
@@ -208,9 +215,8 @@ def handle_of(name: str) -> str:
 def _lend(services: Services) -> tuple[Services, list[Lent]]:
     """The services for one call of a tool, and what must be taken back from it."""
     home = asyncio.get_running_loop()
-    parts = {each.name: getattr(services, each.name) for each in fields(services)}
-    lent = {name: Lent(part, home) for name, part in parts.items() if not isinstance(part, bool)}
-    return replace(services, **lent), list(lent.values())  # type: ignore[arg-type]  # each stands for its own
+    lent = {each.name: Lent(getattr(services, each.name), home) for each in fields(services)}
+    return replace(services, **lent), list(lent.values())
 
 
 def _perform(loaded: _Loaded, given: Mapping[str, object], services: Services, own: OwnLoop) -> Result:
