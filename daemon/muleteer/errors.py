@@ -52,6 +52,13 @@ class SlowRequestError(RequestError):
     status = 408
 
 
+class NotOpenError(RequestError):
+    """No question of this turn waits for an answer."""
+
+    code = "not_open"
+    status = 404
+
+
 class OverBudgetError(MuleteerError):
     """The turn's tokens or seconds ended before anything could be said."""
 

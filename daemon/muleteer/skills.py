@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from muleteer.errors import SkillError
+from muleteer.given import given_arguments
 from muleteer.toolbox import RESERVED, Tool, Toolbox, handle_of
 from muleteer.trust import check_folder, read_trusted
 
@@ -29,7 +30,8 @@ DESCRIPTION_LIMIT = 600  # characters; about 150 tokens of the planner's prompt
 EXAMPLE_LIMIT = 120  # characters; a message as a user would say it
 SCHEDULE_LIMIT = 120  # characters; longer than any OnCalendar expression of use
 KEYS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
-METADATA_KEYS = ("examples", "schedule", "budget", "author", "version")
+METADATA_KEYS = ("examples", "schedule", "budget", "run", "author", "version")
+RUNS = ("all", "first")
 # No prompt, log or client can show these; half a surrogate pair cannot even be sent to them.
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 LINE_BREAK = re.compile(r"[\t\n\u2028\u2029]")
@@ -42,7 +44,9 @@ MENTION = re.compile(r"(?<![\w.@/+-])@([A-Za-z0-9](?:[\w-]*\w)?)(?![\w/]|\.\w)")
 @dataclass(frozen=True, slots=True)
 class Skill:
     """One SKILL.md. `name` is its handle; `mentions` the handles its steps name, in order; `schedule` a
-    systemd OnCalendar expression or empty; `budget` in tokens of one turn, or None for the default."""
+    systemd OnCalendar expression or empty; `budget` in tokens of one turn, or None for the default. With
+    `run` code carries the steps out: each tool once (`all`), or one after the other until one succeeds
+    (`first`); `given` are the arguments that the steps give, by handle."""
 
     name: str
     description: str
@@ -52,6 +56,8 @@ class Skill:
     schedule: str
     budget: int | None
     path: Path
+    run: str = ""
+    given: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +215,8 @@ def _build(path: Path, front: dict[str, Any], steps: str) -> Skill:
     budget = metadata.get("budget")
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 1):
         raise SkillError("metadata.budget must be a whole number of tokens.")
+    if (run := metadata.get("run", "")) not in ("", *RUNS):
+        raise SkillError(f"metadata.run must be one of {', '.join(RUNS)}.")
     if not steps:
         raise SkillError("there are no steps after the YAML.")
     _printable(steps, "the text after the YAML")
@@ -223,6 +231,8 @@ def _build(path: Path, front: dict[str, Any], steps: str) -> Skill:
         else "",
         budget=budget,
         path=path,
+        run=run,
+        given=given_arguments(steps),
     )
 
 

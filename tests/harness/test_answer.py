@@ -3,7 +3,8 @@
 from collections.abc import AsyncIterator
 
 from muleteer.engine.protocol import Message
-from muleteer.harness.answer import FACT_CHARACTERS, Writer, facts, needs_writing, spoken, values
+from muleteer.harness.answer import FACT_CHARACTERS, Writer, facts, listed, needs_writing, spoken, values
+from muleteer.harness.dispatcher import Bridge
 from muleteer.harness.events import Event, LevelFinished
 from muleteer.harness.ledger import Ledger
 from muleteer.sections import Budgets
@@ -30,11 +31,22 @@ def test_empty_and_unavailable_stay_what_they_are() -> None:
     assert spoken([Result.unavailable("I could not look.")]) == "I could not look."
 
 
-def test_an_error_is_said_only_when_nothing_else_is() -> None:
-    bad, good = Result.error("Wrong place."), Result.ok("It is noon.")
-    assert spoken([bad, good]) == "It is noon."
-    assert spoken([bad, Result.error("Still wrong.")]) == "Still wrong."
+def test_an_error_is_said_unless_its_tool_has_made_it_good() -> None:
+    bridge = Bridge()
+    bridge.add("clock", Result.error("Wrong place."))
+    bridge.add("sensor", Result.ok("It is cold."))
+    assert spoken(bridge.results) == "Wrong place. It is cold."
+    bridge.add("clock", Result.error("Still wrong."))
+    assert spoken(bridge.results) == "It is cold. Still wrong."
+    bridge.add("clock", Result.ok("It is noon."))
+    assert spoken(bridge.results) == "It is cold. It is noon."
     assert spoken([]) == ""
+
+
+def test_what_was_asked_for_together_is_said_line_by_line() -> None:
+    assert (
+        listed([Result.ok("It is noon."), Result.empty("No note is due.")]) == "It is noon.\nNo note is due."
+    )
 
 
 def test_the_same_sentence_is_said_once() -> None:

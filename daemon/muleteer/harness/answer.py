@@ -17,7 +17,7 @@ from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.scrub import Scrubber, plain
 from muleteer.sections import Budgets
-from muleteer.tool import Document, Notes, Result, Status
+from muleteer.tool import Document, Notes, Result
 
 # Characters of facts one answer is written from: about 1,000 tokens of English text.
 FACT_CHARACTERS = 4000
@@ -29,16 +29,23 @@ _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 def spoken(results: Sequence[Result]) -> str:
-    """The tools' own sentences, each once. What could not be done is said only where nothing else is, or
-    beside what was found; a call that failed and then succeeded leaves only its success."""
-    said = [r for r in results if r.status is not Status.ERROR] or list(results[-1:])
-    return " ".join(dict.fromkeys(plain(result.text).strip() for result in said if result.text.strip()))
+    """The tools' own sentences, each once: what was found beside what could not be done."""
+    return " ".join(_sentences(results))
+
+
+def listed(results: Sequence[Result]) -> str:
+    """`spoken`, each result on a line of its own."""
+    return "\n".join(_sentences(results))
 
 
 def needs_writing(results: Sequence[Result]) -> bool:
     """Whether the facts must be put into words: a document, or more than one note."""
     notes = sum(len(r.payload.items) for r in results if isinstance(r.payload, Notes))
     return notes > 1 or any(isinstance(r.payload, Document) for r in results)
+
+
+def _sentences(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(filter(None, (plain(result.text).strip() for result in results))))
 
 
 def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS) -> str:

@@ -25,19 +25,34 @@ CALLS_PER_TOOL = 3
 CONTROL_CHARACTERS = 400
 
 Call = Callable[[str, Mapping[str, object]], Awaitable[Outcome]]
+Gate = Callable[[Tool, dict[str, object]], Result | None]
+
+
+def _open_gate(tool: Tool, arguments: dict[str, object]) -> Result | None:
+    return None
 
 
 @dataclass
 class Bridge:
-    """What the tools of one attempt really returned, in order. The answer is made from this."""
+    """What the tools of one attempt really returned, in order; of a tool's errors at most the last, and none
+    that it has made good. The answer is made from this."""
 
     results: list[Result] = field(default_factory=list)
+    _errors: dict[str, Result] = field(default_factory=dict)
+
+    def add(self, tool: str, result: Result) -> None:
+        if (error := self._errors.pop(tool, None)) is not None:
+            self.results[:] = [each for each in self.results if each is not error]
+        if result.status is Status.ERROR:
+            self._errors[tool] = result
+        self.results.append(result)
 
 
 class Dispatcher:
     """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran; with
     `in_order` no tool may be asked for before those that precede it in `tools`; with `each_once` too, it is
-    over when the last of them has succeeded."""
+    over when the last of them has succeeded. `gate` sees every call before it runs, and may give the result
+    in its place."""
 
     def __init__(
         self,
@@ -48,7 +63,9 @@ class Dispatcher:
         emit: Emit,
         in_order: bool = False,
         each_once: bool = False,
+        gate: Gate = _open_gate,
     ) -> None:
+        self._gate = gate
         self._in_order, self._each_once = in_order, each_once
         self._tools = {tool.name: tool for tool in tools}
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
@@ -88,6 +105,14 @@ class Dispatcher:
         arguments = await self._agent.arguments(tool, instruction)
         if arguments is None:
             return f"error: the arguments of {tool.name} were too long; ask for less at once."
+        return await self._once(tool, arguments)
+
+    async def call(self, tool: Tool, arguments: Mapping[str, object]) -> str:
+        """A call whose arguments code knows, answered by a control line. Counts like a request."""
+        self._count(tool.name)
+        return await self._once(tool, dict(arguments))
+
+    async def _once(self, tool: Tool, arguments: dict[str, object]) -> str:
         made = (tool.name, json.dumps(arguments, sort_keys=True))
         if made in self._made:
             return self._refused(tool)
@@ -103,12 +128,15 @@ class Dispatcher:
         return "refused: you already made that exact call. Use what you have, or do something different."
 
     async def _run(self, tool: Tool, arguments: dict[str, object]) -> Result:
+        if (instead := self._gate(tool, arguments)) is not None:
+            self.bridge.add(tool.name, instead)
+            return instead
         self._emit(CallStarted(tool.name, arguments))
         outcome = await self._call(tool.name, arguments)
         result = outcome.result
         self._calls.append(CallUse(tool.name, result.status.value, round(outcome.ms, 1)))
         self._emit(CallFinished(tool.name, result.status.value, result.text, round(outcome.ms, 1)))
-        self.bridge.results.append(result)
+        self.bridge.add(tool.name, result)
         return result
 
     def _resolve(self, name: str) -> Tool | None:

@@ -1,5 +1,5 @@
 """What a turn tells while it runs. The gateway streams these as they happen; the last one is always
-`TurnFinished` or `TurnFailed`.
+`TurnFinished`, `Confirm` or `TurnFailed`.
 
 On the wire an event is `event: <name>` and one JSON object; `name` and the field names are the format.
 """
@@ -111,6 +111,24 @@ class TurnFinished(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Confirm(Event):
+    """The turn has ended at a call that needs a yes. `question` is written by code; a yes runs `tool` with
+    exactly these `arguments`. It can be answered once, within `seconds`, while the daemon lives."""
+
+    name: ClassVar[str] = "confirm"
+    turn: str
+    tool: str
+    effect: str
+    arguments: dict[str, object]
+    question: str
+    seconds: float
+    handles: tuple[str, ...]
+    calls: tuple[CallUse, ...]
+    levels: tuple[LevelUse, ...]
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFailed(Event):
     """The turn ended without an answer. `code` and `message` as in `errors.py`; the levels that ran are
     reported all the same."""
@@ -121,3 +139,6 @@ class TurnFailed(Event):
     message: str
     status: int
     levels: tuple[LevelUse, ...]
+
+
+Outcome = TurnFinished | Confirm | TurnFailed

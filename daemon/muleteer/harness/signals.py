@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from muleteer.toolbox import Tool
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -30,6 +32,14 @@ class PlanSignal(Signal):
 
 class ToolLoopHalt(Signal):
     """A limit on tool calls tripped: L2 is over. `str(signal)` says which."""
+
+
+class ConfirmSignal(Signal):
+    """A call needs a yes before it may run: the turn is over until somebody gives one."""
+
+    def __init__(self, tool: Tool, arguments: dict[str, object]) -> None:
+        super().__init__(tool.name)
+        self.tool, self.arguments = tool, arguments
 
 
 class BudgetExceeded(Signal):

@@ -6,6 +6,9 @@
 Budgets nest: 3 plan attempts; 2 regenerations of an empty reply; 3 calls per tool per attempt; tokens and
 seconds over everything. Each is a structural stop. What the tools found is said even when a stop came
 first; nothing is claimed that they did not return.
+
+A call that needs a yes ends the turn with a question; the answer to it goes on as a turn of the same name. A
+background turn carries out one skill: no planner, no other handle, nobody to ask.
 """
 
 from __future__ import annotations
@@ -14,17 +17,21 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
+from contextlib import closing
 
 from muleteer.engine.protocol import Conversation, Message
 from muleteer.errors import MuleteerError, OverBudgetError, RequestError, TooLongError
-from muleteer.harness import answer, constants, follower, measure, tool_agent
+from muleteer.harness import answer, confirmation, constants, follower, measure, steps
 from muleteer.harness.brains import Brain, Lane
+from muleteer.harness.confirmation import Confirmations, Pending
 from muleteer.harness.dispatcher import Bridge, Dispatcher
 from muleteer.harness.events import (
     CallUse,
+    Confirm,
     Emit,
     Event,
+    Outcome,
     Planned,
     TextDelta,
     TurnFailed,
@@ -36,11 +43,12 @@ from muleteer.harness.ledger import Ledger
 from muleteer.harness.planner import Planner
 from muleteer.harness.scrub import Scrubber
 from muleteer.harness.shortlist import Shortlist
-from muleteer.harness.signals import BudgetExceeded, Plan, PlanSignal, ToolLoopHalt
+from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, Plan, PlanSignal, ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
 from muleteer.sections import Budgets
-from muleteer.skills import Catalogue
-from muleteer.tool import Status
+from muleteer.skills import Catalogue, Skill
+from muleteer.tool import Result
+from muleteer.toolbox import Tool
 
 log = logging.getLogger(__name__)
 
@@ -51,10 +59,15 @@ FLOOR = "I am sorry, I found no answer to that."
 
 
 class Harness:
-    """The harness of one brain over one catalogue. Turns may run at the same time; the engine queues."""
+    """The harness of one brain over one catalogue. Turns may run at the same time; the engine queues. Tools
+    whose effects are in `confirm` never run without a yes."""
 
-    def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
+    def __init__(
+        self, brain: Brain, catalogue: Catalogue, budgets: Budgets, confirm: Collection[str] = ()
+    ) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        self.confirm = frozenset(confirm)
+        self.confirmations = Confirmations()
         self.audit = Audit()
         self._arrange()
 
@@ -84,30 +97,68 @@ class Harness:
         """Every static prompt by the name of its level, in the menu's order; see `constants`."""
         return constants.prompts(self.catalogue, self.planner)
 
-    async def run(
-        self, message: str, history: Sequence[Message] = (), background: bool = False
+    def run(
+        self,
+        message: str = "",
+        history: Sequence[Message] = (),
+        *,
+        skill: str = "",
+        background: bool = False,
+        confirm: Collection[str] = (),
     ) -> AsyncGenerator[Event, None]:
-        """The turn's events as they happen, `TurnStarted` first, `TurnFinished` or `TurnFailed` last.
-        Closing the generator stops the turn and frees the engine. A background turn waits for all others."""
-        events: asyncio.Queue[Event] = asyncio.Queue()
-        lane = self.brain.lane(background)
-        turn = asyncio.create_task(_Turn(self, lane, events.put_nowait).run(message, history))
-        try:
-            while True:
-                event = await events.get()
-                yield event
-                if isinstance(event, TurnFinished | TurnFailed):
-                    return
-        finally:
-            turn.cancel()
-            await asyncio.wait([turn])
+        """The turn's events as they happen, `TurnStarted` first, an `Outcome` last. Closing the generator
+        stops the turn and frees the engine.
+
+        `skill` is carried out without a planner, and needs no message. A background turn has one, waits for
+        all others, and is refused what needs a yes. `confirm` adds to the effects that need one.
+        """
+        needs = self.confirm.union(confirm)
+
+        def work(emit: Emit) -> Coroutine[None, None, None]:
+            turn = _Turn(self, self.brain.lane(background), emit, needs, background)
+            return turn.run_skill(skill, message) if skill or background else turn.run(message, history)
+
+        return _events(work)
+
+    def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]:
+        """The events of the turn that goes on with an answered question, as `run` has them."""
+
+        def work(emit: Emit) -> Coroutine[None, None, None]:
+            turn = _Turn(self, self.brain.lane(False), emit, frozenset(), False, pending.turn)
+            return turn.go_on(pending, yes)
+
+        return _events(work)
+
+
+async def _events(work: Callable[[Emit], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:
+    """What `work` emits up to its outcome, while it runs in a task that ends with this generator."""
+    events: asyncio.Queue[Event] = asyncio.Queue()
+    turn = asyncio.create_task(work(events.put_nowait))
+    try:
+        while True:
+            event = await events.get()
+            yield event
+            if isinstance(event, Outcome):
+                return
+    finally:
+        turn.cancel()
+        await asyncio.wait([turn])
 
 
 class _Turn:
     """The state of one turn: what was spent, called, said."""
 
-    def __init__(self, harness: Harness, lane: Lane, emit: Emit) -> None:
-        self.id = secrets.token_hex(8)
+    def __init__(
+        self,
+        harness: Harness,
+        lane: Lane,
+        emit: Emit,
+        needs_yes: Collection[str],
+        background: bool,
+        id: str = "",
+    ) -> None:
+        self.id = id or secrets.token_hex(8)
+        self.needs_yes, self.background = needs_yes, background
         self.lane = ExactLane(lane, self.id, harness.audit)
         self.began = time.monotonic()
         self.harness, self.emit = harness, emit
@@ -121,11 +172,31 @@ class _Turn:
         self.first_ms = 0.0
 
     async def run(self, message: str, history: Sequence[Message]) -> None:
+        """A message, planned."""
+        await self._to_outcome(message, self._attempts(message, history))
+
+    async def run_skill(self, name: str, message: str) -> None:
+        """A skill, without a plan. What it is for stands for a message that is not there."""
+        skill = self.harness.catalogue.skill(name)
+        await self._to_outcome(
+            message or (skill.description if skill else name), self._skill(skill, name, message)
+        )
+
+    async def go_on(self, pending: Pending, yes: bool) -> None:
+        """The rest of a turn whose question is answered."""
+        self.plan = Plan(pending.handles, 1.0)
+        self.calls += pending.calls
+        await self._to_outcome(pending.message, self._answered(pending, yes))
+
+    async def _to_outcome(self, message: str, work: Coroutine[None, None, None]) -> None:
         """Everything that can go wrong ends in exactly one terminal event."""
         self.emit(TurnStarted(self.id))
         try:
-            await self._check(message)
-            await self._within_budget(message, history)
+            with closing(work):
+                await self._check(message)
+                await self._within_budget(work)
+        except ConfirmSignal as signal:
+            self._ask(message, signal)
         except MuleteerError as error:
             self._fail(error.code, str(error), error.status)
         except BaseException as error:  # whoever waits for the terminal event gets one
@@ -156,12 +227,12 @@ class _Turn:
         if (tokens := await self.lane.count(message)) > limit:
             raise TooLongError(f"The message has {tokens} tokens, but only {limit} fit; shorten it.")
 
-    async def _within_budget(self, message: str, history: Sequence[Message]) -> None:
-        """The attempts, under the turn's tokens and seconds. What was found before a stop is still said."""
+    async def _within_budget(self, work: Coroutine[None, None, None]) -> None:
+        """The work, under the turn's tokens and seconds. What was found before a stop is still said."""
         seconds = self.harness.budgets.seconds
         try:
             async with asyncio.timeout(seconds):
-                await self._attempts(message, history)
+                await work
         except BudgetExceeded as stop:
             self._land(str(stop))
         except TimeoutError:
@@ -192,28 +263,89 @@ class _Turn:
         self.emit(Planned(self.plan.handles, round(self.plan.confidence, 4), attempt))
         return bool(self.plan.handles)
 
+    async def _skill(self, skill: Skill | None, name: str, message: str) -> None:
+        """The one plan of a turn that has no planner."""
+        if skill is None:
+            raise RequestError(f"There is no skill {name!r} in use; `muleteer skills` lists them.")
+        self.plan = Plan((skill.name,), 1.0)
+        self.emit(Planned(self.plan.handles, 1.0, 1))
+        await self._execute(message or skill.description)
+        if not self.said:
+            self._say(FLOOR)
+
+    async def _answered(self, pending: Pending, yes: bool) -> None:
+        """Exactly the call that was asked about, or none; then what it and those before it returned."""
+        catalogue, tool = self.harness.catalogue, pending.tool
+        dispatcher = Dispatcher([tool], self.agent, catalogue.toolbox.call, self.calls, self.emit)
+        self.bridge = dispatcher.bridge
+        self.bridge.results += pending.results
+        if not yes:
+            self.bridge.results.append(Result.ok(f"As you wish: {tool.name} was not called."))
+        elif catalogue.tool(tool.handle) != tool:
+            self.bridge.results.append(
+                Result.error(f"{tool.name} has been changed since you were asked, so it was not called.")
+            )
+        else:
+            await dispatcher.call(tool, pending.arguments)
+        self._say(answer.listed(self.bridge.results))
+
+    def _gate(self, tool: Tool, arguments: dict[str, object]) -> Result | None:
+        """Ends the turn at a call that needs a yes; in the background, the result that says why not."""
+        if tool.effect not in self.needs_yes:
+            return None
+        if self.background:
+            return Result.unavailable(f"{tool.name} needs a yes, and nobody can give one in the background.")
+        raise ConfirmSignal(tool, arguments)
+
+    def _ask(self, message: str, signal: ConfirmSignal) -> None:
+        """The question is the turn's outcome; whoever answers it goes on from what is kept here."""
+        tool, arguments, handles = signal.tool, signal.arguments, self.plan.handles
+        calls, levels = tuple(self.calls), tuple(self.ledger.levels)
+        found = tuple(self.bridge.results)
+        self.harness.confirmations.add(Pending(self.id, message, tool, arguments, handles, found, calls))
+        question = confirmation.question(tool, arguments)
+        seconds = confirmation.OPEN_SECONDS
+        self.emit(
+            Confirm(
+                self.id,
+                tool.name,
+                tool.effect,
+                arguments,
+                question,
+                seconds,
+                handles,
+                calls,
+                levels,
+                self._ms(),
+            )
+        )
+
     async def _execute(self, message: str) -> None:
         """One plan attempt: tools first, then the answer from what they returned."""
         catalogue = self.harness.catalogue
         tools = catalogue.expand(self.plan.handles)
         skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
-        steps = "\n\n".join(skill.steps for skill in skills)
+        by_code = skills[0] if len(self.plan.handles) == 1 and skills and skills[0].run else None
+        text = "\n\n".join(skill.steps for skill in skills)
         dispatcher = Dispatcher(
             tools,
             self.agent,
             catalogue.toolbox.call,
             self.calls,
             self.emit,
-            follower.in_order(steps),
-            follower.each_once(steps),
+            follower.in_order(text),
+            follower.each_once(text),
+            self._gate,
         )
         self.bridge = dispatcher.bridge
         prose = ""
         try:
-            if len(tools) == 1:
-                await self._one_tool(dispatcher, tools[0].name, message)
+            if by_code:
+                await steps.carry_out(by_code, tools, dispatcher, message)
+            elif len(tools) == 1:
+                await steps.ask_tool(dispatcher, tools[0].name, message)
             else:
-                prompt = follower.opening(tools, steps, message)
+                prompt = follower.opening(tools, text, message)
                 level = follower.Follower(self.lane, self.ledger, self.harness.budgets)
                 prose = await level.follow(dispatcher, prompt)
         except ToolLoopHalt as stop:
@@ -222,19 +354,10 @@ class _Turn:
             if not self.bridge.results:
                 raise
             log.warning("a skill ended early: %s", error, extra={"turn": self.id})
-        await self._answer(message, prose)
-
-    async def _one_tool(self, dispatcher: Dispatcher, tool: str, message: str) -> None:
-        """A plan with one tool needs no follower: the message is the instruction. After an error the agent
-        corrects its arguments; the dispatcher ends that."""
-        instruction, tried = message, 0
-        while True:
-            control = await dispatcher.dispatch(tool, instruction)
-            results = dispatcher.bridge.results
-            if len(results) == tried or results[-1].status is not Status.ERROR:
-                return
-            tried = len(results)
-            instruction = tool_agent.retry(message, control)
+        if by_code and by_code.run == "all":
+            self._say(answer.listed(self.bridge.results))
+        else:
+            await self._answer(message, prose)
 
     async def _answer(self, message: str, prose: str) -> None:
         results = self.bridge.results

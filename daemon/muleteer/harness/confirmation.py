@@ -1,0 +1,73 @@
+"""Calls that wait for a yes: the question that is asked, and which ones are open.
+
+Knows tools and time. Does not know who asks, how a yes arrives, or how a call runs. What is open lives in
+memory alone: bounded in number, answered once, gone after some minutes or with the daemon.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from muleteer.errors import NotOpenError
+from muleteer.harness.clip import clipped
+from muleteer.harness.events import CallUse
+from muleteer.harness.scrub import plain
+from muleteer.tool import Result
+from muleteer.toolbox import Tool
+
+OPEN_SECONDS = 300.0  # who has not answered by then has left, and the house may have changed
+OPEN_LIMIT = 32  # more than the people of a household ask at once; beyond it the oldest is dropped
+VALUE_CHARACTERS = 200  # of one argument in the question: read in a glance; the event has it whole
+
+CONSEQUENCES = {"write": "It changes what is stored.", "physical": "It acts on a real device."}
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A call, and the turn that it ended: everything that is needed to go on."""
+
+    turn: str
+    message: str
+    tool: Tool
+    arguments: Mapping[str, object]
+    handles: tuple[str, ...]
+    results: tuple[Result, ...]
+    calls: tuple[CallUse, ...]
+
+
+def question(tool: Tool, arguments: Mapping[str, object]) -> str:
+    """What a person is asked, from nothing but the tool's declaration and the exact arguments."""
+    given = " and ".join(f"{name} {_shown(value)}" for name, value in arguments.items())
+    asked = f"Shall I call {tool.name} with {given or 'no arguments'}?"
+    return f"{asked} {CONSEQUENCES.get(tool.effect, '')}".strip()
+
+
+class Confirmations:
+    """The open calls by turn. `clock` gives monotonic seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._open: dict[str, tuple[float, Pending]] = {}
+
+    def add(self, pending: Pending) -> None:
+        while len(self._open) >= OPEN_LIMIT:
+            del self._open[next(iter(self._open))]
+        self._open[pending.turn] = (self._clock() + OPEN_SECONDS, pending)
+
+    def take(self, turn: str) -> Pending:
+        """The open call of a turn, which is open no longer. Raises `NotOpenError`."""
+        now = self._clock()
+        self._open = {name: entry for name, entry in self._open.items() if entry[0] > now}
+        if (entry := self._open.pop(turn, None)) is None:
+            raise NotOpenError(
+                f"No question of that turn is open: it was answered, is older than {OPEN_SECONDS / 60:.0f}"
+                " minutes, or the daemon was restarted since. Nothing was done now; ask again."
+            )
+        return entry[1]
+
+
+def _shown(value: object) -> str:
+    return clipped(plain(json.dumps(value, ensure_ascii=False)), VALUE_CHARACTERS)
