@@ -1,0 +1,23 @@
+"""What people say about days, times and spans, understood by rules: no model, no clock, no time zone.
+
+Everything here is naive local time, as on a wall clock; whoever has the words says what time it is now.
+Written by hand because the general parsers give one instant: they know no "Friday afternoon", "next week"
+or "every weekday", and take a weekday for the last one. English and German whole; names of days and months
+and the commonest words in Spanish, French, Italian and Dutch.
+"""
+
+from muleteer.when.alarms import Alarm, next_on, read_alarm
+from muleteer.when.clocks import read_clock, read_delay, say_delay
+from muleteer.when.days import Stretch, read_days, say_day
+
+__all__ = [
+    "Alarm",
+    "Stretch",
+    "next_on",
+    "read_alarm",
+    "read_clock",
+    "read_days",
+    "read_delay",
+    "say_day",
+    "say_delay",
+]
