@@ -123,9 +123,10 @@ def test_it_is_said_with_the_date(words: str, said: str) -> None:
     assert found.words(NOW.date()) == said
 
 
-OTHER = listed("next last this week month in ago to bis - at 3 12 31 24.12. 2026-12-24 14:00 pm morning half days")
-VOCABULARY = sorted(OTHER | WEEKDAY.keys() | MONTH.keys() | RELATIVE.keys())
+OTHER = listed(
+    "next last this week month in ago to bis - at 3 12 31 24.12. 2026-12-24 14:00 pm morning half days"
 )
+VOCABULARY = sorted(OTHER | WEEKDAY.keys() | MONTH.keys() | RELATIVE.keys())
 
 
 @given(st.lists(st.sampled_from(VOCABULARY), max_size=7).map(" ".join) | st.text(max_size=300), NOWS)
