@@ -8,7 +8,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from typing import Any
+
+FROM_SERVICE = "(a service of the daemon raised this)"
+"""The note on each `OSError` of a service: a tool that lets it through could not look."""
 
 
 class Lent:
@@ -17,6 +21,7 @@ class Lent:
     def __init__(self, service: object, home: asyncio.AbstractEventLoop) -> None:
         self._service = service
         self._home = home
+        self._context = copy_context()  # of the turn that lends it, which the tool's thread knows nothing of
         self._lent = True
 
     def take_back(self) -> None:
@@ -35,7 +40,8 @@ class Lent:
                 return await method(*given, **named)
 
             self._check()  # the home loop may be closed by now
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked(), self._home))
+            call = self._context.copy().run(asyncio.run_coroutine_threadsafe, asked(), self._home)
+            return await asyncio.wrap_future(call)
 
         return ask
 

@@ -78,6 +78,11 @@ def tool_folders() -> tuple[Path, ...]:
     return _under_each_root("tools")
 
 
+def origin_of(folder: Path) -> str:
+    """How a folder of skills or tools is called in a listing."""
+    return "shipped" if folder.parent == share_dir() else str(folder)
+
+
 def _under_each_root(name: str) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(root / name for root in (share_dir(), SYSTEM_CONFIG, config_dir())))
 
