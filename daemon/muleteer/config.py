@@ -18,8 +18,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from muleteer import layers, mistakes, paths
 from muleteer.errors import ConfigError
-from muleteer.home_sections import FilesSettings
+from muleteer.home_sections import FilesSettings, MemorySettings, ToolsSettings, WebSettings
 from muleteer.layers import Given
+from muleteer.ports.settings import SerialSettings
 from muleteer.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
 from muleteer.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
 
@@ -53,6 +54,10 @@ class Settings(BaseSettings):
     budgets: Budgets = Field(default_factory=Budgets, description="tokens and seconds of one turn")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="the Unix socket")
     files: FilesSettings = Field(default_factory=FilesSettings, description="folders of documents")
+    memory: MemorySettings = Field(default_factory=MemorySettings, description="what is kept of past turns")
+    tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what tools may do")
+    web: WebSettings = Field(default_factory=WebSettings, description="reading web pages")
+    serial: SerialSettings = Field(default_factory=SerialSettings, description="devices at serial ports")
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
 
     @classmethod

@@ -118,13 +118,13 @@ async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) 
 async def _start(settings: Settings, closing: Closing) -> None:
     """Every part, in the order of what it needs; each adds how it is closed."""
     closing.add("state folder", _lock_state(settings.state).release)
-    services = await open_household(settings, closing)
+    household = await open_household(settings, closing)
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
     await usage.open()
-    catalogue = load_catalogue(paths.skill_folders(), Toolbox.load(paths.tool_folders(), services))
+    catalogue = load_catalogue(paths.skill_folders(), Toolbox.load(paths.tool_folders(), household.services))
     engine = _engine(settings)
-    harness = Harness(engine, catalogue, settings.budgets)
+    harness = Harness(engine, catalogue, settings.budgets, settings.tools.confirm)
     health = Health(engine)
     warming = Warming(engine, harness.prompts, usage.by_use)
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)
@@ -140,9 +140,11 @@ async def _start(settings: Settings, closing: Closing) -> None:
         "prompts": warming.report,
         "heat": cooling.report,
         "ledger": lambda: asdict(harness.audit),
+        **household.sections,
     }
     model = settings.engine.model
-    server = HttpServer(build_app(Gateway(turns, health, engine, catalogue, model, listener.path, sections)))
+    parts = (turns, health, engine, catalogue, model, listener.path, sections, household.routes)
+    server = HttpServer(build_app(Gateway(*parts)))
     await server.start(listener.socket)
     closing.add(
         "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS

@@ -104,6 +104,13 @@ class InUseError(SocketError):
 # The engine's or the machine's fault.
 
 
+class StorageError(MuleteerError):
+    """What was asked could not be kept on disk, and so was not done."""
+
+    code = "storage"
+    status = 503
+
+
 class EngineError(MuleteerError):
     """The engine failed at a request; the next one may work."""
 

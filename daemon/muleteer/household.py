@@ -6,16 +6,67 @@ what each part can do.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from starlette.routing import BaseRoute
+
+from muleteer.board import Board
 from muleteer.closing import Closing
 from muleteer.config import Settings
+from muleteer.gateway.memory import memory_routes
+from muleteer.gateway.offline import offline_route
+from muleteer.identity import device_id
+from muleteer.offline import Switch
+from muleteer.ports.household import SerialPorts
+from muleteer.sensors import Sensors
 from muleteer.services import Services
+from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
 
+log = logging.getLogger(__name__)
 
-async def open_household(settings: Settings, closing: Closing) -> Services:
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """What tools are lent, what the parts add to the status, by name, and what they answer over HTTP."""
+
+    services: Services
+    memory: TurnMemory
+    sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
+    routes: list[BaseRoute] = field(default_factory=list)
+
+
+async def open_household(settings: Settings, closing: Closing) -> Household:
     """Open every part; each adds how it is closed. A part that cannot be opened says so in the log, and again
     to every tool that uses it: the daemon goes on."""
-    notebook = SqliteNotebook(settings.state / "notebook.db")
+    device = _device(settings.state)
+    notebook = SqliteNotebook(settings.state / "notebook.db", device)
     closing.add("notebook", notebook.close)
     await notebook.open()
-    return Services(notebook=notebook)
+    memory = TurnMemory(
+        settings.state / "memory.db", settings.memory.keep_days, settings.memory.keep_turns, device
+    )
+    closing.add("memory", memory.close)
+    await memory.open()
+    offline = Switch(settings.state / "offline.json", settings.tools.offline)
+    await offline.open()
+    serial = SerialPorts(settings.serial)
+    closing.add("serial ports", serial.close)
+    return Household(
+        Services(notebook=notebook, memory=memory, offline=offline, serial=serial, board=Board(Sensors())),
+        memory,
+        {"offline": offline.report},
+        [offline_route(offline), *memory_routes(notebook, memory)],
+    )
+
+
+def _device(folder: Path) -> str:
+    """This device's id; empty where it can be neither read nor kept."""
+    try:
+        return device_id(folder)
+    except OSError as error:
+        log.error("What is kept will not name this device: %s.", error.strerror or error)
+        return ""

@@ -23,11 +23,13 @@ COMMANDS = {
     "serve": ("muleteer.cli.serve:serve", "Run the daemon until it is told to stop."),
     "ask": ("muleteer.cli.ask:ask", "Ask once and print the answer."),
     "chat": ("muleteer.cli.chat:chat", "Talk; replies know what was said before."),
+    "confirm": ("muleteer.cli.confirm:confirm", "Answer the question that a turn ended with."),
     "status": ("muleteer.cli.status:status", "Show how the daemon and its engine are."),
     "skills": ("muleteer.cli.skills:skills", "List and change what the planner may choose."),
     "tools": ("muleteer.cli.tools:tools", "List and change what can be called."),
     "model": ("muleteer.cli.model:model", "List, fetch, verify and choose models."),
     "config": ("muleteer.cli.config:config", "Show which settings are in force, and from where."),
+    "offline": ("muleteer.cli.offline:offline", "Keep tools from the network, or let them use it."),
     "bench": ("muleteer.cli.bench:bench", "Measure this machine against llama.cpp's own server."),
     "demo": ("muleteer.cli.demo:demo", "Start a daemon, ask it three questions, stop it."),
 }

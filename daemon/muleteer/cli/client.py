@@ -16,6 +16,7 @@ from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from muleteer import layers, paths
 from muleteer.cli.reported import ReportedError
@@ -67,7 +68,11 @@ class Daemon:
 
     def get(self, path: str) -> dict[str, object]:
         """One JSON object. Raises `SocketError` when no daemon answers, `ReportedError` when it refuses."""
-        with self._answer("GET", path, ANSWER_TIMEOUT) as response:
+        return self.send("GET", path)
+
+    def send(self, method: str, path: str, request: Mapping[str, object] | None = None) -> dict[str, object]:
+        """The JSON object that answers a request (its body a JSON object). Raises as `get`."""
+        with self._answer(method, path, ANSWER_TIMEOUT, request) as response:
             body = self._object(response)
             if response.status != HTTPStatus.OK:
                 raise self._refusal(body)
@@ -76,7 +81,8 @@ class Daemon:
     def turn(
         self, message: str, history: Sequence[Mapping[str, str]] = ()
     ) -> Generator[tuple[str, dict[str, object]], None, None]:
-        """The events of one turn as (name, fields), up to `turn.finished`. Closing the iterator stops it.
+        """The events of one turn as (name, fields), up to `turn.finished` or a question (`confirm`). Closing
+        the iterator stops it.
 
         Raises `SocketError` when no daemon answers, `ReportedError` when the turn fails or the connection
         is lost.
@@ -84,14 +90,24 @@ class Daemon:
         request: dict[str, object] = {"message": message, "stream": True}
         if history:
             request["history"] = list(history)
-        with self._answer("POST", "/v1/turns", TURN_TIMEOUT, request) as response:
+        return self._turn("/v1/turns", request)
+
+    def confirm(self, turn: str, yes: bool) -> Generator[tuple[str, dict[str, object]], None, None]:
+        """The events of a turn that goes on with the answer to its question. Raises as `turn`."""
+        path = f"/v1/turns/{quote(turn, safe='')}/confirm"
+        return self._turn(path, {"confirm": yes, "stream": True})
+
+    def _turn(
+        self, path: str, request: Mapping[str, object]
+    ) -> Generator[tuple[str, dict[str, object]], None, None]:
+        with self._answer("POST", path, TURN_TIMEOUT, request) as response:
             if response.status != HTTPStatus.OK:
                 raise self._refusal(self._object(response))
             for name, data in self._events(response):
                 if name == "turn.failed":
                     raise failed(data)
                 yield name, data
-                if name == "turn.finished":
+                if name in ("turn.finished", "confirm"):
                     return
         raise ReportedError("connection_lost", self._lost())
 
@@ -100,7 +116,7 @@ class Daemon:
         self, method: str, path: str, timeout: float, request: Mapping[str, object] | None = None
     ) -> Iterator[HTTPResponse]:
         """The response to one request; the connection's faults become sentences."""
-        headers = {"Accept": "application/json" if request is None else "text/event-stream"}
+        headers = {"Accept": "text/event-stream" if path == "/v1/turns" else "application/json"}
         body = None if request is None else json.dumps(request).encode()
         connection = _UnixConnection(self.socket)
         try:

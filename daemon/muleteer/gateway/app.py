@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 import muleteer
@@ -24,7 +25,7 @@ from muleteer.engine.protocol import Use
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
-from muleteer.gateway.requests import BODY_SECONDS, read_turn, wants_stream
+from muleteer.gateway.requests import BODY_SECONDS, ConfirmRequest, read_as, read_turn, wants_stream
 from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue
 
@@ -34,7 +35,8 @@ Report = Callable[[], Mapping[str, object]]
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """Everything the interface speaks for. `model` is its configured name, `sections` what further parts add
-    to the status, by name, `started` monotonic seconds, `keep_alive` and `body` limits in seconds."""
+    to the status, by name, `routes` what they answer, `started` monotonic seconds, `keep_alive` and `body`
+    limits in seconds."""
 
     turns: Turns
     health: Health
@@ -43,6 +45,7 @@ class Gateway:
     model: str
     socket: Path
     sections: Mapping[str, Report] = field(default_factory=dict)
+    routes: Sequence[BaseRoute] = ()
     keep_alive: float = replies.KEEP_ALIVE_SECONDS
     body: float = BODY_SECONDS
     started: float = field(default_factory=time.monotonic)
@@ -54,10 +57,12 @@ def build_app(gateway: Gateway) -> Starlette:
     app = Starlette(
         routes=[
             Route("/v1/turns", views.turns, methods=["POST"]),
+            Route("/v1/turns/{turn}/confirm", views.confirm, methods=["POST"]),
             Route("/v1/status", views.status),
             Route("/v1/skills", views.skills),
             Route("/v1/tools", views.tools),
             Route("/healthz", views.healthz),
+            *gateway.routes,
         ],
         exception_handlers={
             MuleteerError: replies.on_fault,
@@ -81,11 +86,18 @@ class _Views:
 
     async def turns(self, request: Request) -> ASGIApp:
         """Run a turn: server-sent events, or one JSON object."""
-        gateway = self._gateway
-        turn = await read_turn(request, gateway.body)
-        if wants_stream(turn, request.headers.get("accept", "")):
-            return replies.TurnStream(gateway.turns, turn, gateway.keep_alive)
-        return replies.TurnObject(gateway.turns, turn)
+        turn = await read_turn(request, self._gateway.body)
+        begin = partial(self._gateway.turns.start, turn.message, turn.messages(), turn.confirm)
+        return self._reply(wants_stream(turn, request.headers.get("accept", "")), begin)
+
+    async def confirm(self, request: Request) -> ASGIApp:
+        """Go on with a turn that ended in a question."""
+        answer = await read_as(ConfirmRequest, request, '{"confirm": true}')
+        begin = partial(self._gateway.turns.confirm, request.path_params["turn"], answer.confirm)
+        return self._reply(wants_stream(answer, request.headers.get("accept", "")), begin)
+
+    def _reply(self, stream: bool, begin: replies.Begin) -> ASGIApp:
+        return replies.TurnStream(begin, self._gateway.keep_alive) if stream else replies.TurnObject(begin)
 
     async def status(self, request: Request) -> Response:
         gateway = self._gateway

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -25,6 +25,8 @@ BODY_SECONDS = 10.0  # to send a body; 1 MiB from a client on this machine takes
 UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"})  # Unicode categories that show nothing alone
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by category, drawn as nothing
 
+Body = TypeVar("Body", bound=BaseModel)
+
 EXAMPLE = '{"message": "What time is it in Istanbul?"}'
 
 
@@ -38,33 +40,59 @@ class HistoryEntry(BaseModel):
 
 
 class TurnRequest(BaseModel):
-    """The body of `POST /v1/turns`. `stream` unset: as the Accept header says."""
+    """The body of `POST /v1/turns`. `stream` unset: as the Accept header says. `confirm` adds to the effects
+    of tools that need a yes."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     message: str
     history: list[HistoryEntry] = []
     stream: bool | None = None
+    confirm: list[Literal["write", "physical"]] = []
 
     def messages(self) -> tuple[Message, ...]:
         """The history as the harness takes it, oldest first."""
         return tuple(Message(entry.role, entry.content) for entry in self.history)
 
 
+class ConfirmRequest(BaseModel):
+    """The body of `POST /v1/turns/{id}/confirm`. `stream` as in `TurnRequest`."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    confirm: bool
+    stream: bool | None = None
+
+
 async def read_turn(request: Request, seconds: float = BODY_SECONDS) -> TurnRequest:
     """Read and check a request, whose body may take so long. Raises `RequestError` and its subclasses."""
+    return parse_turn(await read_body(request, seconds))
+
+
+async def read_as(model: type[Body], request: Request, example: str) -> Body:
+    """Read and check the body of any other request, an object such as `example`. Raises as `read_turn`."""
+    try:
+        return model.model_validate_json(await read_body(request))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        said = f"{place}: {first['msg']}" if place else first["msg"]
+        raise RequestError(f"The body is wrong ({said}); send a JSON object such as {example}.") from None
+
+
+async def read_body(request: Request, seconds: float = BODY_SECONDS) -> bytes:
+    """The body of a request that sends JSON. Raises as `read_turn`."""
     _check_media_type(request)
     try:
         async with asyncio.timeout(seconds):
-            body = await _read_body(request)
+            return await _read_body(request)
     except TimeoutError:
         raise SlowRequestError(
             f"The body did not arrive within {seconds:g} seconds; send all of it at once."
         ) from None
-    return parse_turn(body)
 
 
-def wants_stream(turn: TurnRequest, accept: str) -> bool:
+def wants_stream(turn: TurnRequest | ConfirmRequest, accept: str) -> bool:
     """Events unless the body says otherwise or the client accepts JSON and not event streams."""
     if turn.stream is not None:
         return turn.stream
