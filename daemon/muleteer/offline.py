@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, get_args
 
+from muleteer.durable import write_durably
 from muleteer.files import open_regular, read_whole
 
 log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class Switch:
     async def set(self, mode: Mode) -> None:
         """In force and on disk when this returns. Raises `OSError` when it could not be kept; then the mode
         is what it was."""
-        await asyncio.to_thread(_write, self._kept, mode)
+        await asyncio.to_thread(write_durably, self._kept, json.dumps({"mode": mode}).encode())
         self.mode = mode
         log.info("Offline: %s.", mode)
 
@@ -93,18 +93,3 @@ def _read(path: Path) -> Mode:
         if found == {"mode": mode}:
             return mode  # type: ignore[no-any-return]  # get_args tells no types
     raise ValueError("it holds no mode")
-
-
-def _write(path: Path, mode: Mode) -> None:
-    """Replace the file, durably: after a power cut it holds the old word or the new one."""
-    fresh = path.with_suffix(".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump({"mode": mode}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
