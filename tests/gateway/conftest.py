@@ -17,7 +17,8 @@ from muleteer.gateway.health import Health
 from muleteer.gateway.requests import BODY_SECONDS
 from muleteer.gateway.server import HttpServer, Limits
 from muleteer.gateway.sockets import listen_unix
-from muleteer.gateway.turns import Outcome, Turns
+from muleteer.gateway.turns import Turns
+from muleteer.harness.events import Outcome
 from muleteer.skills import Catalogue, load_catalogue
 from muleteer.tool import Note, Services
 from muleteer.toolbox import Toolbox

@@ -6,12 +6,23 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from muleteer.engine.protocol import EngineStatus, Message, Use
-from muleteer.harness.events import Event, LevelFinished, LevelUse, TextDelta, TurnFinished, TurnStarted
+from muleteer.errors import NotOpenError
+from muleteer.harness.confirmation import Pending
+from muleteer.harness.events import (
+    Confirm,
+    Event,
+    LevelFinished,
+    LevelUse,
+    TextDelta,
+    TurnFinished,
+    TurnStarted,
+)
+from muleteer.toolbox import Tool
 
 DEADLINE = 10.0  # seconds; nothing here takes one, and a busy machine is forgiven
 
@@ -19,6 +30,20 @@ STARTED = TurnStarted("t1")
 LEVEL = LevelFinished(LevelUse.of("plan", Use(10, 4, 6, 1, 1, 12.0)))
 TEXT = TextDelta("It is\nnoon — “12:00”.")
 FINISHED = TurnFinished("t1", TEXT.text, ("current-time",), (), (LEVEL.level,), 12.0)
+ASKED = Confirm(
+    "t1",
+    "switch",
+    "physical",
+    {"device": "lamp", "on": True},
+    "Shall I?",
+    300.0,
+    ("switch",),
+    (),
+    (LEVEL.level,),
+    9.0,
+)
+SWITCH = Tool("switch", "switch", "Switch.", "switch()", {}, "", True, False, False, "physical", 20.0, ())
+PENDING = Pending("t1", "lamp on", SWITCH, {"device": "lamp", "on": True}, ("switch",), (), ())
 
 Script = Sequence[Event | BaseException | asyncio.Event]
 
@@ -29,11 +54,29 @@ class ScriptedHarness:
     def __init__(self) -> None:
         self.script: Script = (STARTED, LEVEL, TEXT, FINISHED)
         self.asked: list[tuple[str, tuple[Message, ...]]] = []
+        self.needs_yes: list[tuple[str, ...]] = []
+        self.open: dict[str, Pending] = {}
+        self.answered: list[tuple[str, bool]] = []
         self.waiting = asyncio.Event()
         self.freed = asyncio.Event()
 
-    async def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]:
+    def run(
+        self, message: str, history: Sequence[Message] = (), *, confirm: Collection[str] = ()
+    ) -> AsyncGenerator[Event, None]:
         self.asked.append((message, tuple(history)))
+        self.needs_yes.append(tuple(confirm))
+        return self._play()
+
+    def take(self, turn: str) -> Pending:
+        if turn not in self.open:
+            raise NotOpenError("No question of that turn is open.")
+        return self.open.pop(turn)
+
+    def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]:
+        self.answered.append((pending.turn, yes))
+        return self._play()
+
+    async def _play(self) -> AsyncGenerator[Event, None]:
         try:
             for line in self.script:
                 if isinstance(line, asyncio.Event):

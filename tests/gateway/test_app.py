@@ -15,7 +15,17 @@ from muleteer.errors import EngineBusyError, EngineDiedError
 from muleteer.gateway.requests import LONGEST_BODY
 from muleteer.harness.events import TurnFailed
 from tests.gateway.conftest import LIMIT, Served
-from tests.gateway.scripted import FINISHED, LEVEL, STARTED, TEXT, connect, post, within
+from tests.gateway.scripted import (
+    ASKED,
+    FINISHED,
+    LEVEL,
+    PENDING,
+    STARTED,
+    TEXT,
+    connect,
+    post,
+    within,
+)
 
 
 def events(text: str) -> list[tuple[str, Any]]:
@@ -39,7 +49,8 @@ async def test_stream_is_every_event_in_order(served: Served) -> None:
     assert "no-cache" in reply.headers["cache-control"]
     sent = [(event.name, wire(event.as_dict())[0]) for event in (STARTED, LEVEL, TEXT, FINISHED)]
     assert events(reply.text) == sent
-    assert served.turns.counts() == {"running": 0, "waiting": 0, "finished": 1, "failed": 0, "cancelled": 0}
+    counts = served.turns.counts()
+    assert (counts.pop("finished"), set(counts.values())) == (1, {0})
 
 
 async def test_object_is_the_finished_turn(served: Served) -> None:
@@ -84,8 +95,48 @@ async def test_failed_turn_is_an_event_or_a_status(served: Served) -> None:
     )
     reply = await ask(served, stream=False)
     assert (reply.status_code, reply.json()) == (413, {"error": {"code": "too_long", "message": "Too long."}})
-    assert served.turns.counts()["failed"] == 2
+    counts = served.turns.counts()
+    assert (counts["refused"], counts["failed"]) == (2, 0), "it was the request's fault"
     assert [outcome.turn for outcome in served.ended] == ["t1", "t1"]
+
+
+async def test_a_question_ends_a_turn_as_an_event_or_as_an_object_of_its_own_status(served: Served) -> None:
+    served.harness.script = (STARTED, LEVEL, ASKED)
+    assert events((await ask(served, confirm=["physical"])).text)[-1] == ("confirm", wire(ASKED.as_dict())[0])
+    reply = await ask(served, stream=False)
+    assert (reply.status_code, reply.json()) == (202, wire(ASKED.as_dict())[0])
+    assert served.harness.needs_yes == [("physical",), ()]
+    assert served.turns.counts()["asked"] == 2
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_the_answer_to_a_question_is_a_turn_and_is_taken_once(served: Served, yes: bool) -> None:
+    served.harness.open["t1"] = PENDING
+    reply = await served.client.post("/v1/turns/t1/confirm", json={"confirm": yes})
+    assert [name for name, _ in events(reply.text)] == ["turn.started", "level", "text", "turn.finished"]
+    assert served.harness.answered == [("t1", yes)]
+    for stream in (True, False):
+        reply = await served.client.post("/v1/turns/t1/confirm", json={"confirm": yes, "stream": stream})
+        assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_open")
+    assert served.turns.counts()["running"] == 0
+
+
+@pytest.mark.parametrize(
+    "body", ["{}", '{"confirm": 1}', '{"confirm": "yes"}', '{"confirm": true, "tool": 1}', "x"]
+)
+async def test_an_answer_is_a_plain_yes_or_no(served: Served, body: str) -> None:
+    served.harness.open["t1"] = PENDING
+    headers = {"content-type": "application/json"}
+    reply = await served.client.post("/v1/turns/t1/confirm", content=body, headers=headers)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (400, "bad_request")
+    assert '{"confirm": true}' in reply.json()["error"]["message"]
+    assert served.harness.open, "the question stays open"
+
+
+async def test_what_needs_a_yes_is_named_by_effect(served: Served) -> None:
+    reply = await ask(served, confirm=["everything"])
+    assert reply.status_code == 400
+    assert "confirm" in reply.json()["error"]["message"]
 
 
 async def test_engine_that_dies_is_a_503_and_the_next_turn_works(served: Served) -> None:
@@ -215,7 +266,9 @@ async def test_status_says_everything_while_it_runs(served: Served) -> None:
         "pid": os.getpid(),
         "socket": str(served.path),
         "model": "standard",
-        "turns": {"running": 0, "waiting": 0, "finished": 0, "failed": 0, "cancelled": 0},
+        "turns": dict.fromkeys(
+            ("running", "waiting", "finished", "asked", "refused", "failed", "cancelled"), 0
+        ),
     }
 
 

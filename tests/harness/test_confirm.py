@@ -43,7 +43,7 @@ async def test_a_call_that_needs_a_yes_ends_the_turn_before_it_runs(house: House
 async def test_a_yes_runs_exactly_that_call_and_ends_as_a_turn(house: House) -> None:
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
-    events = [event async for event in harness.confirmed(harness.confirmations.take(turn), True)]
+    events = [event async for event in harness.confirmed(harness.take(turn), True)]
     assert [event.name for event in events] == [
         "turn.started",
         "call.started",
@@ -61,7 +61,7 @@ async def test_a_yes_runs_exactly_that_call_and_ends_as_a_turn(house: House) -> 
 async def test_a_no_runs_nothing_and_says_so(house: House) -> None:
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
-    last = await last_of(harness.confirmed(harness.confirmations.take(turn), False))
+    last = await last_of(harness.confirmed(harness.take(turn), False))
     assert isinstance(last, TurnFinished)
     assert last.answer == "As you wish: keep was not called."
     assert (last.calls, house.ran) == ((), [])
@@ -77,7 +77,7 @@ async def test_what_was_found_before_the_question_is_said_after_it(house: House)
         Fill({"note": "tea"}),
     )
     turn = (await asked(harness)).turn
-    last = await last_of(harness.confirmed(harness.confirmations.take(turn), True))
+    last = await last_of(harness.confirmed(harness.take(turn), True))
     assert isinstance(last, TurnFinished)
     assert last.answer == 'It is noon.\nNoted: "tea".'
     assert [call.tool for call in last.calls] == ["clock", "keep"]
@@ -87,7 +87,7 @@ async def test_a_confirmed_call_that_fails_is_no_success(house: House) -> None:
     house.results["keep"] = [Result.unavailable("I could not write it down.")]
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
-    last = await last_of(harness.confirmed(harness.confirmations.take(turn), True))
+    last = await last_of(harness.confirmed(harness.take(turn), True))
     assert isinstance(last, TurnFinished)
     assert last.answer == "I could not write it down."
 
@@ -96,7 +96,7 @@ async def test_a_tool_that_was_changed_meanwhile_is_not_called(house: House) -> 
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
     house.catalogue.disable("keep", "The user has switched it off.")
-    last = await last_of(harness.confirmed(harness.confirmations.take(turn), True))
+    last = await last_of(harness.confirmed(harness.take(turn), True))
     assert isinstance(last, TurnFinished)
     assert "changed" in last.answer
     assert house.ran == []

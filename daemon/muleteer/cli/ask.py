@@ -15,12 +15,14 @@ import click
 from muleteer import exits
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.render import Activity, doing, print_ledger, print_levels, safe
-from muleteer.cli.reported import ReportedError
+from muleteer.cli.reported import QuestionError, ReportedError
 from muleteer.errors import LoadingError, MuleteerError
 
 if TYPE_CHECKING:
     from muleteer.cli.client import Daemon
     from muleteer.harness.events import TurnFinished
+
+Events = Generator[tuple[str, dict[str, object]], None, None]
 
 LOADING_SECONDS = (
     600.0  # a slow card reads the default model at 20 MB/s, a slow board its menu at 30 tokens/s
@@ -38,7 +40,8 @@ def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | Non
     """Ask once and print the answer, on a terminal as it comes.
 
     MESSAGE may be several words; `-`, or none in a pipe, reads it from standard input. Put `--` before a
-    message that begins with a dash. Waits for a daemon that is still loading.
+    message that begins with a dash. Waits for a daemon that is still loading. A tool that needs a yes asks on
+    a terminal; elsewhere the question is printed, nothing is done, and the exit code is 1.
 
     \b
     Examples:
@@ -56,10 +59,10 @@ def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | Non
             print_levels(error.levels)
         if not as_json:
             raise
-        _print_json(error.as_dict())
+        print_json(error.as_dict())
         sys.exit(exits.code_of(error))
     if as_json:
-        _print_json(turn.as_dict())
+        print_json(turn.as_dict())
     if trace:
         print_ledger(turn)
 
@@ -70,12 +73,25 @@ def run_turn(
     """Run one turn and, with `show`, print its answer: piece by piece on a terminal, else whole at the end.
 
     Whatever ends it early (an error, Ctrl-C) closes the connection, which stops the turn in the daemon.
+    Raises `QuestionError` for a question that cannot be asked here.
     """
     from muleteer.cli.client import finished
 
+    activity = Activity()
+    name, data = play(_events(daemon, message, history, activity), activity, show)
+    if name == "confirm":
+        if not (show and sys.stdin.isatty()):
+            raise QuestionError(data)
+        yes = click.confirm(safe(str(data.get("question", ""))), err=True)
+        name, data = play(daemon.confirm(str(data.get("turn", "")), yes), activity, show)
+    return finished(data)
+
+
+def play(turn: Events, activity: Activity, show: bool) -> tuple[str, dict[str, object]]:
+    """The last event of a turn, while what it does and says is shown."""
     live = show and sys.stdout.isatty()
-    begun, data, activity = False, dict[str, object](), Activity()
-    with closing(_events(daemon, message, history, activity)) as events:
+    begun, name, data = False, "", dict[str, object]()
+    with closing(turn) as events:
         try:
             for name, data in events:
                 if name == "text" and live:
@@ -88,15 +104,13 @@ def run_turn(
             activity.clear()
             if begun:
                 click.echo()
-        turn = finished(data)
-    if show and not begun:
-        click.echo(safe(turn.answer) if live else turn.answer)
-    return turn
+    if show and not begun and name == "turn.finished":
+        answer = str(data.get("answer", ""))
+        click.echo(safe(answer) if live else answer)
+    return name, data
 
 
-def _events(
-    daemon: Daemon, message: str, history: Sequence[Mapping[str, str]], activity: Activity
-) -> Generator[tuple[str, dict[str, object]], None, None]:
+def _events(daemon: Daemon, message: str, history: Sequence[Mapping[str, str]], activity: Activity) -> Events:
     """The events of a turn. A daemon that is still loading lets a request wait some seconds and then says
     so; it is asked again until it is ready."""
     deadline = time.monotonic() + LOADING_SECONDS
@@ -135,6 +149,6 @@ def _message(words: tuple[str, ...]) -> str:
     return check(raw.decode("utf-8", "surrogateescape"))
 
 
-def _print_json(value: Mapping[str, object]) -> None:
+def print_json(value: Mapping[str, object]) -> None:
     text = json.dumps(value, ensure_ascii=False)
     click.echo(safe(text) if sys.stdout.isatty() else text)

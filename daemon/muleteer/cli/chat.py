@@ -73,7 +73,7 @@ def _exchange(daemon: Daemon, message: str, history: list[dict[str, str]], trace
     """One turn. Only an answered message becomes history; an error is told and the chat goes on."""
     try:
         turn = run_turn(daemon, check(message), history[-KEPT:], show=True)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         click.echo("(stopped)", err=True)
     except click.UsageError as error:
         click.echo(error.message, err=True)

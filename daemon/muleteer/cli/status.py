@@ -38,7 +38,7 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
         f"{_text(body, 'version')}, process {_text(body, 'pid')}, up {_duration(_number(body, 'uptime_s'))}",
     )
     yield "socket", _text(body, "socket")
-    yield "turns", f"{_text(turns, 'finished')} finished, {_text(turns, 'failed')} failed"
+    yield "turns", _turns(turns)
     yield "engine", _engine(engine)
     if model:
         yield "model", f"{_text(model, 'name')}, {_megabytes(_number(model, 'size'))}, {_text(model, 'path')}"
@@ -51,6 +51,16 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
     yield from _heat_rows(_part(body, "heat"), _text(engine, "deferred"))
     if _number(totals, "prompt"):
         yield "tokens", _tokens(totals, _part(body, "ledger"))
+
+
+def _turns(turns: Fields) -> str:
+    """What became of them; what never happened is not said, apart from the two first."""
+    counted = [
+        f"{_text(turns, name) or 0} {name}"
+        for name in ("finished", "failed", "refused", "asked", "cancelled")
+        if name in ("finished", "failed") or _number(turns, name)
+    ]
+    return ", ".join(counted)
 
 
 def _abilities(model: Fields) -> str:

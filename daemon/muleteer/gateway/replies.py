@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import cast
 
 from starlette.exceptions import HTTPException
@@ -19,13 +19,14 @@ from starlette.types import Receive, Scope, Send
 
 from muleteer.errors import CancelledByClientError, EngineBusyError, MuleteerError
 from muleteer.gateway.disconnect import while_connected
-from muleteer.gateway.requests import TurnRequest
-from muleteer.gateway.turns import Outcome, Turn, Turns
-from muleteer.harness.events import Event, TurnFailed
+from muleteer.gateway.turns import Turn
+from muleteer.harness.events import Confirm, Event, Outcome, TurnFailed
 
 KEEP_ALIVE_SECONDS = 10.0  # proxies give up on a silent stream after 30 or 60
 RETRY_SECONDS = 5.0  # hint with every 503; an engine restarts and a turn ends in about that
 EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform"}
+
+Begin = Callable[[], AbstractAsyncContextManager[Turn]]
 
 STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
 STATUS_SENTENCES = {
@@ -44,18 +45,17 @@ class Json(Response):
 
 
 class TurnObject:
-    """The whole turn as one JSON object, as soon as it is finished."""
+    """The whole turn as one JSON object, as soon as there is an outcome."""
 
-    def __init__(self, turns: Turns, request: TurnRequest) -> None:
-        self._turns = turns
-        self._request = request
+    def __init__(self, begin: Begin) -> None:
+        self._begin = begin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         outcome = await while_connected(receive, self._outcome())
         await _object(outcome)(scope, receive, send)
 
     async def _outcome(self) -> Outcome:
-        async with self._turns.start(self._request.message, self._request.messages()) as turn:
+        async with self._begin() as turn:
             return await turn.result()
 
 
@@ -63,9 +63,8 @@ class TurnStream:
     """The turn's events as they happen. The status is 200 as soon as the turn has begun; how it went is
     the last event."""
 
-    def __init__(self, turns: Turns, request: TurnRequest, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
-        self._turns = turns
-        self._request = request
+    def __init__(self, begin: Begin, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
+        self._begin = begin
         self._keep_alive = keep_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,7 +72,7 @@ class TurnStream:
             await while_connected(receive, self._stream(send))
 
     async def _stream(self, send: Send) -> None:
-        async with self._turns.start(self._request.message, self._request.messages()) as turn:
+        async with self._begin() as turn:
             headers = [(name.encode(), value.encode()) for name, value in EVENT_STREAM.items()]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             last = False
@@ -133,7 +132,7 @@ def crash_reply() -> Response:
 def _object(outcome: Outcome) -> Response:
     if isinstance(outcome, TurnFailed):
         return _error(outcome.status, outcome.code, outcome.message)
-    return Json(outcome.as_dict())
+    return Json(outcome.as_dict(), 202 if isinstance(outcome, Confirm) else 200)
 
 
 def _error(

@@ -7,25 +7,39 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Protocol
 
 from muleteer.engine.protocol import Message
 from muleteer.errors import EngineBusyError, MuleteerError, ShuttingDownError
 from muleteer.gateway.health import Health
-from muleteer.harness.events import Event, LevelFinished, LevelUse, TurnFailed, TurnFinished, TurnStarted
+from muleteer.harness.confirmation import Pending
+from muleteer.harness.events import (
+    Confirm,
+    Event,
+    LevelFinished,
+    LevelUse,
+    Outcome,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
 
 log = logging.getLogger(__name__)
 
 LOADING_WAIT = 10.0  # seconds a turn waits for the model at start; most clients give up after 30 or more
-Outcome = TurnFinished | TurnFailed
 
 
 class Runs(Protocol):
-    """The harness as the gateway uses it: `TurnStarted` first, `TurnFinished` or `TurnFailed` last."""
+    """The harness as the gateway uses it: `TurnStarted` first, an `Outcome` last. `take` is the question that
+    a turn ended with, once, and raises `NotOpenError`; `confirmed` goes on with the answer to it."""
 
-    def run(self, message: str, history: Sequence[Message] = ()) -> AsyncGenerator[Event, None]: ...
+    def run(
+        self, message: str, history: Sequence[Message] = (), *, confirm: Collection[str] = ()
+    ) -> AsyncGenerator[Event, None]: ...
+    def take(self, turn: str) -> Pending: ...
+    def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]: ...
 
 
 class Turn:
@@ -113,20 +127,29 @@ class Turns:
         self._ended = ended
         self._waiting = 0
         self._running: set[Turn] = set()
-        self._counts = {"finished": 0, "failed": 0, "cancelled": 0}
+        self._counts = {"finished": 0, "asked": 0, "refused": 0, "failed": 0, "cancelled": 0}
 
     def counts(self) -> dict[str, int]:
-        """`running`, and `waiting` for the model, now; `finished`, `failed` and `cancelled` (the client left)
-        since the start."""
+        """`running`, and `waiting` for the model, now. Since the start: `finished`, `asked` (ended with a
+        question), `refused` (by the request's own fault), `failed`, and `cancelled` (the client left)."""
         return {"running": len(self._running), "waiting": self._waiting, **self._counts}
 
-    @asynccontextmanager
-    async def start(self, message: str, history: Sequence[Message]) -> AsyncIterator[Turn]:
+    def start(
+        self, message: str, history: Sequence[Message], confirm: Collection[str] = ()
+    ) -> AbstractAsyncContextManager[Turn]:
         """A running turn, stopped at the end of the block at the latest.
 
         Waits a bounded time for a model that is still loading. Raises `EngineBusyError` when all places
         are taken, and what `Health.serving` raises.
         """
+        return self._begin(lambda: self._harness.run(message, history, confirm=confirm))
+
+    def confirm(self, turn: str, yes: bool) -> AbstractAsyncContextManager[Turn]:
+        """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`."""
+        return self._begin(lambda: self._harness.confirmed(self._harness.take(turn), yes))
+
+    @asynccontextmanager
+    async def _begin(self, events: Callable[[], AsyncGenerator[Event, None]]) -> AsyncIterator[Turn]:
         if self._waiting + len(self._running) >= self._limit:
             raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
         self._waiting += 1
@@ -134,7 +157,7 @@ class Turns:
             await self._health.serving(self._loading_wait)
         finally:
             self._waiting -= 1
-        turn = Turn(self._harness.run(message, history), self._count)
+        turn = Turn(events(), self._count)
         self._running.add(turn)
         try:
             yield turn
@@ -154,8 +177,19 @@ class Turns:
         if turn.outcome is None:
             kind = "cancelled"
         else:
-            kind = "finished" if isinstance(turn.outcome, TurnFinished) else "failed"
+            kind = _kind(turn.outcome)
             self._ended(turn.outcome)
         self._counts[kind] += 1
         why = f" ({turn.outcome.code})" if isinstance(turn.outcome, TurnFailed) else ""
         log.info("turn %s %s%s", turn.id or "?", kind, why)
+
+
+def _kind(outcome: Outcome) -> str:
+    """The count that an outcome belongs to."""
+    match outcome:
+        case TurnFinished():
+            return "finished"
+        case Confirm():
+            return "asked"
+        case TurnFailed(status=status):
+            return "refused" if 400 <= status < 500 else "failed"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from muleteer.engine.protocol import Conversation
 from muleteer.harness import answer, follower, tool_agent
-from muleteer.harness.events import TurnFailed, TurnFinished
+from muleteer.harness.events import Outcome, TurnFailed
 from muleteer.harness.planner import Planner
 from muleteer.skills import Catalogue
 from muleteer.toolbox import Tool
@@ -28,10 +28,10 @@ def prompts(catalogue: Catalogue, planner: Planner) -> dict[str, Conversation]:
     return found | {"reply": answer.reply_prompt("", ()), "answer": answer.answer_prompt("", "")}
 
 
-def used(turn: TurnFinished | TurnFailed) -> list[str]:
+def used(turn: Outcome) -> list[str]:
     """The names of the prompts that a turn needed, each once, apart from the planner's."""
     names = dict.fromkeys(level.name for level in turn.levels)
-    if "follower" in names and isinstance(turn, TurnFinished) and len(turn.handles) == 1:
+    if "follower" in names and not isinstance(turn, TurnFailed) and len(turn.handles) == 1:
         names[f"follower:{turn.handles[0]}"] = None
     return [name for name in names if name not in ("planner", "follower")]
 

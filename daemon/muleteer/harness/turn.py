@@ -120,6 +120,10 @@ class Harness:
 
         return _events(work)
 
+    def take(self, turn: str) -> Pending:
+        """The question that this turn ended with, which is open no longer. Raises `NotOpenError`."""
+        return self.confirmations.take(turn)
+
     def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]:
         """The events of the turn that goes on with an answered question, as `run` has them."""
 
