@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from muleteer import layers, mistakes, paths
 from muleteer.errors import ConfigError
-from muleteer.home_sections import FilesSettings, MemorySettings, ToolsSettings, WebSettings
+from muleteer.home_sections import CalendarSettings, FilesSettings, MemorySettings, ToolsSettings, WebSettings
 from muleteer.layers import Given
 from muleteer.ports.settings import SerialSettings
 from muleteer.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
@@ -58,6 +58,7 @@ class Settings(BaseSettings):
     tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what tools may do")
     web: WebSettings = Field(default_factory=WebSettings, description="reading web pages")
     serial: SerialSettings = Field(default_factory=SerialSettings, description="devices at serial ports")
+    calendar: CalendarSettings = Field(default_factory=CalendarSettings, description="calendars to look into")
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
 
     @classmethod

@@ -14,19 +14,22 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from muleteer.board import Board
+from muleteer.calendars import FolderCalendars
 from muleteer.closing import Closing
 from muleteer.config import Settings
 from muleteer.gateway.memory import memory_routes
 from muleteer.gateway.offline import offline_route
 from muleteer.identity import device_id
 from muleteer.offline import Switch
-from muleteer.ports.household import SerialPorts
+from muleteer.ports.service import SerialPorts
 from muleteer.sensors import Sensors
-from muleteer.services import Services
+from muleteer.services import Absent, Services
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
 
 log = logging.getLogger(__name__)
+
+NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings names one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,17 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
     await offline.open()
     serial = SerialPorts(settings.serial)
     closing.add("serial ports", serial.close)
+    folders = settings.calendar.folders
+    calendars = FolderCalendars(folders) if folders else Absent(NO_CALENDAR)
     return Household(
-        Services(notebook=notebook, memory=memory, offline=offline, serial=serial, board=Board(Sensors())),
+        Services(
+            calendars=calendars,
+            notebook=notebook,
+            memory=memory,
+            offline=offline,
+            serial=serial,
+            board=Board(Sensors()),
+        ),
         memory,
         {"offline": offline.report},
         [offline_route(offline), *memory_routes(notebook, memory)],

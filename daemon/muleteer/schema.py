@@ -13,7 +13,7 @@ import re
 import typing
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from muleteer.engine import narrowing, vetting
 from muleteer.engine.references import Refusal
 from muleteer.errors import SkillError
-from muleteer.tool import Result, Services, ToolFunction
+from muleteer.tool import Named, Result, Services, ToolFunction
 
 Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ KEYWORDS = frozenset(
 @dataclass(frozen=True, slots=True)
 class Form:
     """What a tool's arguments look like. `summary` is the docstring's first paragraph on one line,
-    `services` the parameters that the daemon fills in itself."""
+    `services` the parameters that the daemon fills in itself, `named` those that take a service's names."""
 
     summary: str
     parameters: Json
@@ -49,6 +49,7 @@ class Form:
     optional: tuple[str, ...]
     services: tuple[str, ...]
     model: type[BaseModel]
+    named: Mapping[str, Named] = field(default_factory=dict)
 
     def arguments(self, given: Mapping[str, object]) -> dict[str, object]:
         """Validated and converted keyword arguments; a null for an optional parameter means that it was left
@@ -110,7 +111,12 @@ def read_form(function: ToolFunction) -> Form:
         raise SkillError(f"the docstring describes '{extra[0]}', which is not a parameter.")
     model, parameters = _schema(name, fields, frozenset(optional))
     vet(parameters)
-    return Form(summary, parameters, tuple(required), tuple(optional), tuple(services), model)
+    named = {key: mark for key in (*required, *optional) for mark in _marks(hints[key])}
+    return Form(summary, parameters, tuple(required), tuple(optional), tuple(services), model, named)
+
+
+def _marks(hint: object) -> Iterator[Named]:
+    return (each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Named))
 
 
 def read_docstring(text: str) -> tuple[str, dict[str, str]]:

@@ -7,7 +7,7 @@ coroutine, since it runs in the daemon's loop while the tool waits in its own (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -15,19 +15,46 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One remembered note; `when` is timezone-aware, `match` the share of the searched words it holds."""
+    """One remembered note; `when` is timezone-aware, `match` the share of the searched words it holds.
+    `session` and `device` say where it was written, `number` is its own for good."""
 
     text: str
     when: datetime
     match: float = 1.0
+    page: str = ""
+    session: str = ""
+    device: str = ""
+    number: int = 0
 
 
 class Notebook(Protocol):
-    """The user's notes. `add` returns only after the note is on disk. `search` returns best first; an empty
-    query returns the newest."""
+    """The user's notes, on pages by topic or person. `add` returns only after the note is on disk; without a
+    page it chooses one. `search` returns best first; an empty query returns the newest."""
 
-    async def add(self, text: str) -> Note: ...
+    async def add(self, text: str, page: str = "") -> Note: ...
     async def search(self, query: str, limit: int = 8) -> list[Note]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """What was said and answered once; fields as in `Note`."""
+
+    message: str
+    answer: str
+    when: datetime
+    match: float = 1.0
+    session: str = ""
+    device: str = ""
+    number: int = 0
+
+
+class Memory(Protocol):
+    """Past turns. `search` returns best first, the newest for an empty query, finished from `since` until
+    before `until`."""
+
+    async def search(
+        self, query: str, limit: int = 8, since: datetime | None = None, until: datetime | None = None
+    ) -> list[PastTurn]: ...
 
 
 class Offline(Protocol):
@@ -54,6 +81,136 @@ class Web(Protocol):
     async def get(self, url: str) -> Page: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sensor measured, or a switch's state, now: `text` as it is said ("21.5 °C", "on"), `value` for
+    programs. Without one, `problem` is a clause that says why, and `answered` whether the device did."""
+
+    name: str
+    text: str = ""
+    value: float | str | None = None
+    unit: str = ""
+    problem: str = ""
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of an order. `sent`: the device was told, at least in part. `answer`: what it said to that (a
+    switch: "on" or "off"). `problem`: a clause that says why that is not what was wanted."""
+
+    name: str
+    sent: bool
+    answer: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A serial port of this device. `usb` is vendor:product:serial as the settings want it, if it is USB;
+    `devices` are those of the settings that are plugged in there."""
+
+    path: str
+    description: str = ""
+    usb: str = ""
+    devices: tuple[str, ...] = ()
+
+
+class Serial(Protocol):
+    """The devices at serial ports. A kind of names is `readings`, `switches`, `devices` or `receivers` (those
+    that take any text). `find` gives the names that somebody may mean; for readings also near ones, and all
+    of a kind for nothing. `switch` and `send` raise `OSError` only as long as nothing was sent."""
+
+    def names(self, kind: str) -> tuple[str, ...]: ...
+    async def find(self, kind: str, said: str) -> list[str]: ...
+    async def read(self, names: Sequence[str]) -> list[Reading]: ...
+    async def switch(self, name: str, on: bool) -> Told: ...
+    async def send(self, device: str, text: str) -> Told: ...
+    async def ports(self) -> list[Port]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BoardState:
+    """The processor's degrees Celsius and what the firmware slowed down or missed, now and since it started;
+    None where the board does not tell."""
+
+    celsius: float | None = None
+    now: tuple[str, ...] | None = None
+    before: tuple[str, ...] | None = None
+
+
+class Board(Protocol):
+    """What the board tells of itself beyond what every Linux does."""
+
+    async def look(self) -> BoardState: ...
+
+
+NO_FOLDERS = "no folder of files is set up; name one as folders under [files] in the settings."
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that words were found in. `name`, `folder` and `path` may be shown to anyone. `match` is the share
+    of the words it holds, `named` the share that its own or its folder's name holds, `passage` the text
+    around those in its text."""
+
+    name: str
+    folder: str
+    path: str
+    modified: datetime
+    match: float = 1.0
+    named: float = 0.0
+    passage: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The text of a file. `cut`: it is only the beginning. It is empty where the file has no text."""
+
+    file: FoundFile
+    text: str
+    cut: bool = False
+
+
+class Documents(Protocol):
+    """Files below the configured folders. `find` returns best first, the newest for no words. `read` takes a
+    name, or words: the text of the one file they mean, or all the files they may mean, which may be none.
+    Both raise `OSError` when they could not look everywhere and nothing was found."""
+
+    async def find(self, words: str, limit: int = 8) -> list[FoundFile]: ...
+    async def read(self, name: str) -> FileText | list[FoundFile]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Appointment:
+    """One entry of a calendar, in naive local time; `end` is not included. `busy` is whether it takes the time
+    of those who have it, `whole_days` whether it names days and not hours."""
+
+    title: str
+    start: datetime
+    end: datetime
+    whole_days: bool = False
+    place: str = ""
+    busy: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """What is in the calendars: the first entries by time, how many `more` there are, and one clause for each
+    part that could not be checked."""
+
+    entries: tuple[Appointment, ...]
+    more: int = 0
+    unchecked: tuple[str, ...] = ()
+
+
+class Calendars(Protocol):
+    """The household's calendars. `look` finds what overlaps with the stretch (naive local time), only entries
+    about `query` if there is one."""
+
+    async def look(self, start: datetime, end: datetime, query: str = "") -> Agenda: ...
+
+
 class Absent:
     """A service that this device does not have: every use of it raises `OSError` with `reason`."""
 
@@ -75,5 +232,10 @@ class Services:
     """What the daemon lends to a tool. What is not set up is there all the same, and says so when used."""
 
     notebook: Notebook
+    memory: Memory = field(default_factory=lambda: Absent("Nothing that was said is kept here."))
     offline: Offline = field(default_factory=lambda: Absent("No network is set up"))
     web: Web = field(default_factory=lambda: Absent("The web is not set up."))
+    serial: Serial = field(default_factory=lambda: Absent("No serial port is set up."))
+    board: Board = field(default_factory=lambda: Absent("The board's own sensors are not read here."))
+    documents: Documents = field(default_factory=lambda: Absent(NO_FOLDERS))
+    calendars: Calendars = field(default_factory=lambda: Absent("no calendar folder is set up."))

@@ -25,27 +25,72 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from typing import Literal, TypeVar, get_args
+from typing import Annotated, Literal, TypeVar, get_args
 
-from muleteer.services import Note, Notebook, Services
+from pydantic import BeforeValidator, WithJsonSchema
+
+from muleteer import spoken
+from muleteer.services import (
+    Agenda,
+    Appointment,
+    BoardState,
+    Memory,
+    Note,
+    Notebook,
+    PastTurn,
+    Reading,
+    Services,
+    Told,
+)
+from muleteer.when import Stretch, read_alarm, read_days, read_delay, say_day, say_delay
 
 __all__ = [
+    "Agenda",
+    "Appointment",
+    "BoardState",
     "Data",
     "Declaration",
     "Document",
     "Effect",
+    "Memory",
+    "Named",
     "Note",
     "Notebook",
     "Notes",
+    "PastTurn",
     "Payload",
+    "Reading",
     "Result",
+    "Seconds",
     "Services",
     "Status",
+    "Stretch",
+    "Told",
     "ToolFunction",
+    "read_alarm",
+    "read_days",
+    "read_delay",
+    "say_day",
+    "say_delay",
+    "spoken",
     "tool",
 ]
 
 Effect = Literal["read", "write", "physical"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Beside an annotation: `Annotated[str, Named("serial", "switches")]` takes one of the names of that kind
+    that the service has. The model is offered those alone; the function may still be called with any."""
+
+    service: str
+    kind: str
+
+
+Seconds = Annotated[float, BeforeValidator(spoken.seconds), WithJsonSchema({"type": "string"})]
+"""A parameter that is a span of time of at most ten years: the tool gets seconds, and the model writes what the
+user said ("10 min", "1h30", "half an hour"), since it calculates badly."""
 
 
 class Status(StrEnum):

@@ -17,8 +17,10 @@ from pathlib import Path
 
 from muleteer.declared import RESERVED, Loaded, Tool, handle_of, read_tool
 from muleteer.lending import FROM_SERVICE, Lent
-from muleteer.loading import LOAD_LIMIT, Library, Shelf
+from muleteer.loading import LOAD_LIMIT, Library
+from muleteer.offering import offered
 from muleteer.results import TEXT_LIMIT, checked, sentence, tidy
+from muleteer.shelf import Shelf
 from muleteer.threads import OwnLoop, in_thread
 from muleteer.tool import Result, Services, ToolFunction
 
@@ -42,10 +44,10 @@ class Toolbox:
     """All tools of this daemon. `tools` by name; `disabled`, `stale` and `origins` as on the shelf they were
     taken from."""
 
-    def __init__(self, services: Services, shelf: Shelf | None = None) -> None:
-        shelf = shelf or Shelf()
-        self._services, self._loaded = services, shelf.tools
-        self.tools: dict[str, Tool] = {name: loaded.tool for name, loaded in shelf.tools.items()}
+    def __init__(self, services: Services, shelf: Shelf[Loaded] | None = None) -> None:
+        shelf = shelf or Shelf[Loaded]()
+        self._services, self._loaded = services, shelf.things
+        self.tools: dict[str, Tool] = {name: offered(each, services) for name, each in shelf.things.items()}
         self.disabled, self.stale, self.origins = shelf.disabled, shelf.stale, shelf.origins
 
     @classmethod
@@ -70,7 +72,8 @@ class Toolbox:
         name = loaded.tool.name
         self._forget(name)
         self.disabled.pop(name, None)
-        self.tools[name], self._loaded[name], self.origins[name] = loaded.tool, loaded, origin
+        self._loaded[name], self.origins[name] = loaded, origin
+        self.tools[name] = offered(loaded, self._services)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> Outcome:
         """Run a tool. Whatever goes wrong in it becomes a result; only the cancellation of the caller passes

@@ -1,0 +1,30 @@
+"""The names that a parameter may take in this household, as the model is offered them.
+
+A parameter `Annotated[str, Named("serial", "switches")]` gets those names as an `enum`, so that the decoder
+writes none that does not exist. Calls stay as forgiving as the tool is: only the schema is narrowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from muleteer.declared import Loaded, Tool
+from muleteer.schema import Form
+from muleteer.services import Absent, Services
+
+MOST_NAMES = 48  # of one kind; more would fill the prompt, and the tool itself tells what there is
+
+
+def offered(loaded: Loaded, services: Services) -> Tool:
+    """The tool with the names that the services have now in its schema."""
+    marks = loaded.form.named if isinstance(loaded.form, Form) else {}
+    properties: dict[str, Any] = dict(loaded.tool.parameters.get("properties", {}))
+    for parameter, mark in marks.items():
+        service = getattr(services, mark.service)
+        names = () if isinstance(service, Absent) else service.names(mark.kind)
+        if 0 < len(names) <= MOST_NAMES:
+            properties[parameter] = properties[parameter] | {"enum": list(names)}
+    if not marks:
+        return loaded.tool
+    return replace(loaded.tool, parameters={**loaded.tool.parameters, "properties": properties})
