@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from muleteer.tool import Note, Result, Services, Status, tool
+from muleteer.tool import Note, Result, Services, tool
 from muleteer.toolbox import STUCK_LIMIT, Toolbox
 
 GOOD = '''

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_durably(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Replace the file at `path`. On disk when this returns. Raises `OSError`, and leaves the old file then."""
+    """Replace the file at `path`. On disk when this returns. Raises `OSError`; the old file is left then."""
     draft = path.with_name(f".{path.name}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     try:

@@ -24,6 +24,7 @@ from muleteer.declared import Loaded, read_tool
 from muleteer.errors import SkillError
 from muleteer.paths import origin_of
 from muleteer.results import sentence, tidy
+from muleteer.shelf import Shelf
 from muleteer.threads import within
 from muleteer.tool import ToolFunction
 from muleteer.trust import check_folder, read_trusted
@@ -33,33 +34,6 @@ log = logging.getLogger(__name__)
 GROUP = "muleteer.tools"  # entry points of packages: a module, or one function
 MODULE_LIMIT = 1_000_000  # bytes of source; a tool is a page of code, not a program
 LOAD_LIMIT = 20.0  # seconds for one module; importing a large library from a slow card takes a few
-
-
-@dataclass(slots=True)
-class Shelf:
-    """Tools by name. `disabled` gives the reason for each that cannot be used, by tool name, file stem,
-    entry point or folder; `stale` the reason why a tool's newest version is not the one that is used;
-    `origins` where each of both came from."""
-
-    tools: dict[str, Loaded] = field(default_factory=dict)
-    disabled: dict[str, str] = field(default_factory=dict)
-    stale: dict[str, str] = field(default_factory=dict)
-    origins: dict[str, str] = field(default_factory=dict)
-
-    def put(self, name: str, loaded: Loaded, origin: str) -> None:
-        """Instead of what had the name."""
-        self.forget(name)
-        self.tools[name], self.origins[name] = loaded, origin
-
-    def refuse(self, name: str, reason: str, origin: str) -> None:
-        """Instead of what had the name."""
-        name = tidy(name)
-        self.forget(name)
-        self.disabled[name], self.origins[name] = tidy(reason), origin
-
-    def forget(self, name: str) -> None:
-        for each in (self.tools, self.disabled, self.stale, self.origins):
-            each.pop(name, None)
 
 
 @dataclass(slots=True)
@@ -84,10 +58,10 @@ class Library:
         self._files: dict[Path, _Module] = {}
         self._packages: list[tuple[EntryPoint, _Module]] | None = None if packages else []
 
-    def read(self) -> Shelf:
+    def read(self) -> Shelf[Loaded]:
         """Everything as it is now: each `*.py` but `_*.py`, later folders overriding by name; then packages,
         which override nothing."""
-        shelf = Shelf()
+        shelf = Shelf[Loaded]()
         files: dict[Path, _Module] = {}
         for folder in filter(Path.is_dir, self._folders):
             origin = origin_of(folder)
@@ -163,7 +137,7 @@ def _kept(new: _Module, old: _Module, stem: str) -> _Module:
     return new
 
 
-def _put_file(shelf: Shelf, path: Path, module: _Module, taken: dict[str, Path], origin: str) -> None:
+def _put_file(shelf: Shelf[Loaded], path: Path, module: _Module, taken: dict[str, Path], origin: str) -> None:
     """`taken` are the names that earlier files of this folder gave."""
     stem = tidy(path.stem)
     if stem not in taken:
@@ -181,11 +155,11 @@ def _put_file(shelf: Shelf, path: Path, module: _Module, taken: dict[str, Path],
             shelf.stale[name] = module.stale[name]
 
 
-def _put_package(shelf: Shelf, entry: EntryPoint, module: _Module) -> None:
+def _put_package(shelf: Shelf[Loaded], entry: EntryPoint, module: _Module) -> None:
     """A package that somebody installed for another reason must not replace what is there."""
     package = _package_of(entry)
     for name, loaded in module.tools.items():
-        if name in shelf.tools or name in shelf.disabled:
+        if name in shelf.things or name in shelf.disabled:
             reason = (
                 f"{name} of {package} was not loaded: there is a tool of this name ({shelf.origins[name]})."
             )
@@ -193,7 +167,7 @@ def _put_package(shelf: Shelf, entry: EntryPoint, module: _Module) -> None:
         else:
             shelf.put(name, loaded, package)
     for name, reason in module.faults.items():
-        taken = name in shelf.tools or name in shelf.disabled
+        taken = name in shelf.things or name in shelf.disabled
         shelf.refuse(f"{name} ({package})" if taken else name, reason, package)
 
 
