@@ -1,7 +1,8 @@
-"""Arithmetic as people write it, in exact fractions wherever that is possible.
+"""Arithmetic as people write it, with percentages and units, in exact fractions wherever that is possible.
 
 Numbers are fractions until a function such as sqrt makes a float. Nothing is looked up by name but the
-constants and functions below.
+constants and functions below and the units of pint, which is loaded when the first unit is read: most sums
+have none, and it takes a third of a second on a desktop. What money is worth is not known here.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any, TypeVar
 
 from simpleeval import InvalidExpression, SimpleEval
 
-from muleteer.tool import Data, Result, tool
+from muleteer.tool import Data, Result, sums, tool
 
 LENGTH_LIMIT = 200  # characters; nobody says more in one sentence
 SIZE_LIMIT = 1_024  # bits of a number, about 300 digits: instant to compute, and already too long to read
-DIGITS = 12  # shown of a number that cannot be written exactly; a float has 15 good ones
-NO_EXPRESSION = "it is not an expression of numbers, + - * / ^ ( ) % and functions such as sqrt."
+UNIT_DIGITS = 6  # shown of a measure that cannot be written exactly: nobody measures more finely
+POWER_LIMIT = 9  # of a unit; a second moment of area has 4
+NO_EXPRESSION = "it is not an expression of numbers, units, + - * / ^ ( ) % and functions such as sqrt."
+NO_RATES = "exchange rates change every day, and I do not have them."
 Number = int | float | Fraction
 T = TypeVar("T")
 
@@ -31,21 +35,23 @@ class Percent(Fraction):
 
 @tool(
     effect="read",
-    craft="Write only the expression with numbers, + - * / ^ ( ), %, sqrt and such; no units, no currency. "
+    craft="Write only the expression with numbers, units, + - * / ^ ( ), %, sqrt and such; no currency. "
     "Percent is written %: 'how much is 7.5 percent of 80' is '7.5% of 80', '80 plus 20 percent' is "
-    "'80 + 20%'.",
+    "'80 + 20%'. A conversion is written with in: '5 pounds in kg', '70 F in C'.",
     examples=(
         "what is 12.5 times 8",
         "how much is 15 percent of 240",
         "3400 divided by 12",
         "a tip of 10% on 86",
         "wie viel ist 7 mal 13",
+        "how many grams are 9 ounces",
     ),
 )
 def calculator(expression: str) -> Result:
-    """Work out arithmetic, percentages, roots and powers. Use it for every calculation with numbers.
+    """Work out arithmetic, percentages, roots and powers, and convert units. Use it for every calculation
+    with numbers.
 
-    expression: the arithmetic to work out, such as 17 * 23 or 15% of 40
+    expression: the arithmetic to work out, such as 17 * 23, 15% of 40 or 6 ft in cm
     """
     shown = " ".join(expression.split()).rstrip("=? ")
     if not shown:
@@ -55,43 +61,79 @@ def calculator(expression: str) -> Result:
             f"The expression is longer than {LENGTH_LIMIT} characters; calculate it in parts."
         )
     try:
-        text, exact = display(evaluate(shown))
+        value, unit = solve(shown)
+        text, exact = sums.digits(value, UNIT_DIGITS if unit else sums.DIGITS)
     except ZeroDivisionError:
         return Result.error(f"{shown} divides by zero, which has no result.")
     except ValueError as error:
         return Result.error(f"I cannot calculate {shown}: {error}")
     except OverflowError:
         return Result.error(f"I cannot calculate {shown}: the number is too big.")
+    said = f"{text} {unit}".rstrip()
+    values: dict[str, object] = {"expression": shown, "value": text, "exact": exact}
     sign = "=" if exact else "\N{ALMOST EQUAL TO}"
-    return Result.ok(f"{shown} {sign} {text}", Data({"expression": shown, "value": text, "exact": exact}))
+    return Result.ok(f"{shown} {sign} {said}", Data(values | ({"unit": unit} if unit else {})))
 
 
-def evaluate(expression: str) -> Number:
-    """The value of an expression. Raises `ValueError` with a sentence, `OverflowError` or
-    `ZeroDivisionError`."""
-    evaluator = SimpleEval(operators=OPERATORS, functions=FUNCTIONS, names=NAMES)
+def solve(expression: str) -> tuple[Number, str]:
+    """The value of an expression and its unit: the one asked for, if one was. Raises like `evaluate`."""
+    text = sums.plain_question(expression)
+    parts = CONVERSION.fullmatch(text)
+    text, target = parts.groups() if parts else (text, "")
+    money = [each for each in CURRENCIES if re.search(each, expression, re.IGNORECASE)]
+    if len(money) > 1 or (money and re.search(money[0], target, re.IGNORECASE)):
+        raise ValueError(NO_RATES)
+    value = evaluate(text)
+    if target.lower() in PERCENT:
+        return _plain(value) * 100, "%"
+    if target:
+        return _converted(value, target), target
+    if not hasattr(value, "magnitude") or value.unitless:
+        return _plain(value), ""
+    value = _tidied(value)
+    return value.magnitude, _symbols(value)
+
+
+def evaluate(expression: str) -> Any:
+    """The value of an expression: a number, or a quantity of pint's where it has units. Raises `ValueError`
+    with a sentence, `OverflowError` or `ZeroDivisionError`."""
+    units: dict[str, Any] = {}
+    evaluator = SimpleEval(operators=OPERATORS, functions=FUNCTIONS | {"quantity": _quantity})
     evaluator.nodes = {
         kind: evaluator.nodes[kind] for kind in (ast.Expr, ast.Name, ast.UnaryOp, ast.BinOp, ast.Call)
     }
     evaluator.nodes[ast.Constant] = _constant
     try:
-        value: Number | complex = evaluator.eval(normalize(expression))
+        text = normalize(expression, units)
+        evaluator.names = NAMES | units
+        value: Any = evaluator.eval(text)
     except (InvalidExpression, SyntaxError, TypeError, RecursionError, MemoryError) as error:
-        raise ValueError(NO_EXPRESSION) from error
+        raise ValueError(_mismatch(error) if units else NO_EXPRESSION) from error
     if isinstance(value, complex):
         raise ValueError("the result is not a real number.")
-    if not isinstance(value, (int, float, Fraction)):  # a function's name alone
+    if not isinstance(value, (int, float, Fraction)) and not hasattr(value, "magnitude"):  # a function alone
         raise ValueError(NO_EXPRESSION)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise OverflowError
-    return value
+    return _finite(value)
 
 
-def normalize(expression: str) -> str:
-    """People's notation as Python's: 1,234 and 3,5 and x and ^ and 20% of 149."""
-    text = expression.lower()
-    for pattern, replacement in WORDS:
-        text = re.sub(pattern, replacement, text)
+def normalize(expression: str, units: dict[str, Any]) -> str:
+    """People's notation as Python's: 1,234 and 3,5 and x and ^ and 20% of 149 and 5 ft 11 in. `units` is
+    filled with the units in it, each by a name."""
+
+    def quantities(match: re.Match[str]) -> str:
+        parts = []
+        for number, unit in QUANTITY.findall(match[0]):
+            name = f"u{len(units)}"
+            units[name] = _unit(unit)
+            number = re.sub(r"(\d) (\d)", r"\1+\2", number.strip().lower())  # 1 1/2
+            parts.append(f"quantity({sums.number(number) or 1}, {name})")
+        return f"({' + '.join(parts)}) "
+
+    text = sums.signs(expression)
+    for currency in CURRENCIES:
+        text = re.sub(currency, " ", text, flags=re.IGNORECASE)
+    text = AFTER_BRACKET.sub(r") * 1 \1", " ".join(text.split()))
+    text = QUANTITIES.sub(quantities, text).lower()
     out: list[str] = []
     calls: list[bool] = []  # for each open bracket: is it a function's?
     for piece in re.findall(r"\d[\d.,]*(?:e[+-]?\d+)?|\.\d+|[a-z_][a-z_0-9]*|\*\*|//|\S", text):
@@ -99,51 +141,100 @@ def normalize(expression: str) -> str:
             calls.append(bool(out) and out[-1].isidentifier())
         elif piece == ")" and calls:
             calls.pop()
-        out.append(_number(piece, any(calls)) if piece[0].isdigit() else piece)
+        out.append(sums.number(piece) if piece[0].isdigit() and not any(calls) else piece)
     return _percent(" ".join(out))
 
 
-def display(value: Number) -> tuple[str, bool]:
-    """A number in plain decimal digits, and whether that is all of it."""
-    if isinstance(value, float):
-        text = _rounded(0.0 if abs(value) < 10**-DIGITS else value)  # sin(pi) is zero but for rounding
-        return text, "." not in text and "e" not in text and abs(value) < 10**DIGITS
-    value = Fraction(value)
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    text = _digits(value) if rest == 1 else ""
-    if text and ("." not in text or len(text) <= 2 * DIGITS):
-        return text, True
-    return _rounded(float(value)), False
+def _unit(text: str) -> Any:
+    """The unit of pint's that words such as `km / h` stand for. Raises `ValueError`."""
+    unit = _registry().Unit("")
+    for sign, word, power in re.findall(r"([*/]?) ?([^\W\d]\w*)(?: ?\*\* ?(\d))?", text):
+        unit *= _named(word) ** (int(power or 1) * (-1 if sign == "/" else 1))
+    return unit
 
 
-def _rounded(value: float) -> str:
-    """The leading digits of a number; in powers of ten only where the zeros would be longer than the rest."""
-    text = f"{value:.{DIGITS}g}"
-    return _digits(Fraction(text)) if value == 0 or 10**-DIGITS <= abs(value) < 10 ** (2 * DIGITS) else text
+def _named(word: str) -> Any:
+    """The unit of one word in any case or number. Raises `ValueError`."""
+    if name := UNITS.get(word.lower()):
+        return _registry().Unit(name)
+    for tried, strict in ((word, True), (word.lower(), True), (word, False)):
+        if found := _registry().parse_unit_name(tried, strict):
+            return _registry().Unit("".join(found[0][:2]))
+    if word[-1] in "23" and word[:-1].isalpha():  # m2
+        return _named(word[:-1]) ** int(word[-1])
+    raise ValueError(f"'{word}' is neither a unit nor a function that I know.")
 
 
-def _digits(value: Fraction) -> str:
-    """A fraction whose denominator has only twos and fives, written out."""
-    places = 0
-    while (value * 10**places).denominator != 1:
-        places += 1
-    digits = str(abs(value.numerator * 10**places // value.denominator)).rjust(places + 1, "0")
-    sign = "-" if value < 0 else ""
-    return f"{sign}{digits[: len(digits) - places]}{'.' + digits[len(digits) - places :] if places else ''}"
+@cache
+def _registry() -> Any:
+    import pint
+
+    return pint.UnitRegistry(non_int_type=Fraction)
 
 
-def _number(token: str, in_call: bool) -> str:
-    """A number with English or continental separators as Python writes it; in f(1,2) a comma stays one."""
-    if in_call:
-        return token
-    if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", token):
-        return token.replace(",", "")
-    if re.fullmatch(r"\d{1,3}(\.\d{3})+,\d+|\d+,\d+", token):
-        return token.replace(".", "").replace(",", ".")
-    return token.lstrip("0") if token.isdigit() and token.strip("0") else token
+def _quantity(number: Any, unit: Any) -> Any:
+    return _registry().Quantity(Fraction(_plain(number)), unit)
+
+
+def _plain(value: Any) -> Any:
+    """A value as a plain number; degrees are what they are in mathematics. Raises `ValueError`."""
+    if not hasattr(value, "magnitude"):
+        return value
+    if not value.dimensionless:
+        raise ValueError(f"a plain number is needed there, not {_symbols(value)}.")
+    return _bounded(value.to_base_units().magnitude)
+
+
+def _converted(value: Any, target: str) -> Number:
+    """How many of the unit `target` a value is. Raises `ValueError`."""
+    text = " ".join(sums.signs(target).split())
+    if not UNIT.fullmatch(text):
+        raise ValueError(f"'{target}' is not a unit that I know.")
+    unit = _unit(text)
+    if not hasattr(value, "magnitude"):
+        if not unit.dimensionless:
+            raise ValueError("say which unit the number has, as in 3 miles in km.")
+        value = _quantity(value, _registry().Unit(""))
+    try:
+        number: Number = _bounded(value.to(unit).magnitude)
+    except TypeError as error:
+        raise ValueError(_mismatch(error)) from error
+    return _finite(number)
+
+
+def _tidied(quantity: Any) -> Any:
+    """A quantity without two units that measure the same: 40 km for 80 km/h * 30 min. Raises
+    `OverflowError`."""
+    of_kind: dict[Any, str] = {}
+    unit = _registry().Unit("")
+    for name, power in quantity.unit_items():
+        unit *= _registry().Unit(of_kind.setdefault(_registry().Unit(name).dimensionality, name)) ** power
+    return _finite(_bounded(quantity if unit == quantity.units else quantity.to(unit)))
+
+
+def _symbols(quantity: Any) -> str:
+    """The units of a quantity in short: km/h."""
+    over: list[str] = []
+    under: list[str] = []
+    for name, power in quantity.unit_items():
+        symbol = _registry().get_symbol(name) + (f"^{abs(power)}" if abs(power) != 1 else "")
+        (over if power > 0 else under).append(symbol)
+    return "/".join([" ".join(over) or "1", *under]) if over or under else ""
+
+
+def _mismatch(error: Exception) -> str:
+    """A fault of units as a sentence."""
+    import pint
+
+    if isinstance(error, pint.OffsetUnitCalculusError):
+        return "temperatures can be converted and subtracted, not added or multiplied."
+    if isinstance(error, pint.DimensionalityError):
+        one, other = (
+            "a plain number" if str(each) == "dimensionless" else str(each)
+            for each in (error.units1, error.units2)
+        )
+        return f"{one} and {other} do not measure the same thing."
+    return NO_EXPRESSION
 
 
 def _percent(text: str) -> str:
@@ -162,10 +253,17 @@ def _constant(node: ast.Constant) -> Number:
 
 
 def _bounded(value: T) -> T:
+    number = getattr(value, "magnitude", value)
     if (
-        isinstance(value, Fraction)
-        and max(value.numerator.bit_length(), value.denominator.bit_length()) > SIZE_LIMIT
+        isinstance(number, Fraction)
+        and max(number.numerator.bit_length(), number.denominator.bit_length()) > SIZE_LIMIT
     ):
+        raise OverflowError
+    return value
+
+
+def _finite(value: T) -> T:
+    if isinstance(value, float) and not math.isfinite(value):
         raise OverflowError
     return value
 
@@ -180,6 +278,11 @@ def _sum(sign: int) -> Callable[[Any, Any], Any]:
 
 
 def _power(base: Any, exponent: Any) -> Any:
+    exponent = _plain(exponent)
+    if hasattr(base, "magnitude"):
+        if int(exponent) != exponent or abs(exponent) > POWER_LIMIT:
+            raise OverflowError
+        return _bounded(base ** int(exponent))
     if isinstance(base, Fraction) and isinstance(exponent, Fraction) and exponent.denominator == 1:
         size = max(base.numerator.bit_length(), base.denominator.bit_length()) - 1
         if size * abs(exponent.numerator) > SIZE_LIMIT:
@@ -219,27 +322,31 @@ def _round(value: Any, places: Any = 0) -> Any:
     if abs(places) > 100:
         raise OverflowError
     scale = Fraction(10) ** int(places)
-    return (
-        Fraction(math.floor(abs(Fraction(value)) * scale + Fraction(1, 2)), 1)
-        / scale
-        * (1 if value >= 0 else -1)
-    )
+    steps = math.floor(abs(Fraction(value)) * scale + Fraction(1, 2))
+    return steps / scale if value >= 0 else -steps / scale
 
 
-WORDS = (
-    (r"what is|how much is|calculate|[$€£]", " "),
-    (r"\u00d7|\u00b7|\btimes\b|\bmultiplied by\b|\bmal\b|\bpor\b(?! ?cien)|(?<=[\d) ])x(?=[\d( ])", " * "),
-    (r"÷|(?<=\d) ?: ?(?=\d)|\bdivided by\b|\bgeteilt durch\b|\bentre\b", " / "),
-    (r"\u2212|\u2013|\bminus\b|\bmenos\b", " - "),
-    (r"\bplus\b|\bund\b|\bmás\b", " + "),
-    (r"\bper ?cent\b|\bprozent\b|\bpor ?ciento\b", " % "),
-    (r"\bsquare root of\b|√", " sqrt "),
-    (r"\bsqrt +([\d.]+)", r" sqrt(\1)"),
-    (r"\bsquared\b|²", " ** 2 "),
-    (r"\bcubed\b|³", " ** 3 "),
-    (r"\^", "**"),
-    (r"°", " * degree "),
+PERCENT = ("%", "percent", "per cent", "prozent", "por ciento")
+# Each as it is written and said; a sum in one of them is taken as plain numbers.
+CURRENCIES = (
+    r"\$|\bdollars?\b|\busd\b",
+    r"€|\beuros?\b|\beur\b",
+    r"£|\bgbp\b|\bpounds? sterling\b",
+    r"¥|\byen\b|\byuan\b|\bpesos?\b|\brupees?\b|\bkron(?:or|er|a|e)\b|\bzloty\b|\blira\b",
+    r"\bchf\b|\bfranken\b|\bfrancs?\b",
 )
+# What people say and pint calls otherwise, or takes for something else (a kb is a thousand barns there).
+ALIASES = """degC c deg_c deg_celsius centigrade|degF f deg_f deg_fahrenheit|kelvin k|stone st|foot**2
+        sqft|kilobyte kb|megabyte mb|gigabyte gb|terabyte tb|kilometer/hour kmh|newton*meter nm|week wk
+        woche wochen|meter**2 sqm qm quadratmeter|meter**3 kubikmeter|fluid_ounce fl_oz fl_ounce
+        fl_ounces|hour std stunde stunden hora horas|mile meile meilen milla millas|kilometer kms kilómetro
+        kilómetros|meter metro metros|foot fuß pie pies|inch zoll pulgada pulgadas|pound libra libras|ounce
+        unze unzen onza onzas|gram gramm gramo gramos|kilogram kilo kilos kilogramm kilogramo
+        kilogramos|liter litro litros|cup tasse tassen taza tazas|tablespoon el esslöffel cucharada
+        cucharadas|teaspoon tl teelöffel cucharadita cucharaditas|second sekunde sekunden segundo
+        segundos|minute minuten minuto minutos|day tag tage tagen día días|week semana semanas|year jahr
+        jahre año años"""
+UNITS = {said: name for name, *others in map(str.split, ALIASES.split("|")) for said in others}
 OPERATORS = {
     ast.Add: _sum(1),
     ast.Sub: _sum(-1),
@@ -251,16 +358,10 @@ OPERATORS = {
     ast.UAdd: lambda a: a,
     ast.USub: lambda a: Percent(-a) if isinstance(a, Percent) else -a,
 }
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+PLAIN: dict[str, Callable[..., Any]] = {
+    **{name: _real(getattr(math, name)) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp")},
     "percent": lambda value: Percent(value / 100),
     "sqrt": _root,
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": math.tan,
-    "asin": _real(math.asin),
-    "acos": _real(math.acos),
-    "atan": math.atan,
-    "exp": math.exp,
     "log": _logarithm,
     "log10": _logarithm,
     "ln": lambda value: _logarithm(value, math.e),
@@ -272,3 +373,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": max,
 }
 NAMES = {"pi": math.pi, "e": math.e, "degree": math.pi / 180}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    name: (lambda *values, of=function: of(*map(_plain, values))) for name, function in PLAIN.items()
+}
+OTHER_WORDS = "|".join((*NAMES, "of", "von", "de", "del", "di"))
+WORD = rf"(?<![^\W\d])(?!(?:{OTHER_WORDS})\b|(?:{'|'.join(PLAIN)}) ?\()[^\W\d]\w*(?: ?\*\* ?[1-9]\b)?"
+UNIT = re.compile(rf"{WORD}(?: ?[*/]? ?{WORD})*", re.IGNORECASE)
+NUMBER = r"(?:\d+ )?\d+/\d+|\d+\*\*-?\d+|\d[\d.,]*(?:e[+-]?\d+)?|\.\d+|"
+QUANTITY = re.compile(rf"({NUMBER}) ?({UNIT.pattern})", re.IGNORECASE)
+QUANTITIES = re.compile(rf"(?:{QUANTITY.pattern} ?)+", re.IGNORECASE)
+AFTER_BRACKET = re.compile(rf"\) ?({UNIT.pattern})", re.IGNORECASE)
+CONVERSION = re.compile(
+    r"(.*\S) *(?:(?<=\W)(?:in|to|into|as|nach|en)|->|\u2192) +([^\W\d][^\d()]*[23]?|[°%][^\d()]*)",
+    re.IGNORECASE,
+)

@@ -25,11 +25,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
-from typing import Annotated, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
-from pydantic import BeforeValidator, WithJsonSchema
-
-from muleteer import spoken
+from muleteer import sums
+from muleteer.coercions import Seconds
 from muleteer.services import (
     Agenda,
     Appointment,
@@ -72,7 +71,7 @@ __all__ = [
     "read_delay",
     "say_day",
     "say_delay",
-    "spoken",
+    "sums",
     "tool",
 ]
 
@@ -86,11 +85,6 @@ class Named:
 
     service: str
     kind: str
-
-
-Seconds = Annotated[float, BeforeValidator(spoken.seconds), WithJsonSchema({"type": "string"})]
-"""A parameter that is a span of time of at most ten years: the tool gets seconds, and the model writes what the
-user said ("10 min", "1h30", "half an hour"), since it calculates badly."""
 
 
 class Status(StrEnum):

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muleteer.sums import digits
 from muleteer.tool import Data, Status
 from muleteer.toolbox import Toolbox
 from tests.tools.conftest import call, same_parameters
-from tools.calculator import calculator, display, evaluate
+from tools.calculator import calculator, evaluate
 
 
 async def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
@@ -99,15 +100,14 @@ def test_what_people_write(expression: str, text: str) -> None:
         ("5 % 0", "divides by zero"),
         ("0 ^ -1", "divides by zero"),
         ("2 +", "not an expression of numbers"),
-        ("80 km/h * 3", "not an expression of numbers"),
-        ("__import__('os')", "not an expression of numbers"),
-        ("(1).real", "not an expression of numbers"),
+        ("__import__('os')", "neither a unit nor"),
+        ("(1).real", "neither a unit nor"),
         ("[1, 2]", "not an expression of numbers"),
         ("'a' * 9", "not an expression of numbers"),
         ("1 == 1", "not an expression of numbers"),
-        ("True + 1", "not an expression of numbers"),
+        ("True + 1", "neither a unit nor"),
         ("sqrt()", "not an expression of numbers"),
-        ("sqrt", "not an expression of numbers"),
+        ("sqrt", "neither a unit nor"),
         ("sqrt(-1)", "no real root"),
         ("(-8) ^ 0.5", "not a real number"),
         ("log(0)", "above zero"),
@@ -146,7 +146,7 @@ def test_the_four_operations_are_exact(left: object, sign: str, right: object) -
 
 @given(st.fractions(-(10**6), 10**6, max_denominator=1000))
 def test_what_is_shown_as_exact_is_the_number(value: Fraction) -> None:
-    text, exact = display(value)
+    text, exact = digits(value)
     assert (Fraction(text) == value) == exact
     assert abs(Fraction(text) - value) <= abs(value) * Fraction(1, 10**11)
 
