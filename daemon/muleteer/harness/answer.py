@@ -8,10 +8,12 @@ the sentences that say them are never rewritten.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 
 from muleteer.engine.protocol import Conversation, Message, Text
 from muleteer.harness.brains import Lane
+from muleteer.harness.claims import CORRECTION, Guard, claims
 from muleteer.harness.clip import clipped
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
@@ -69,18 +71,31 @@ class Writer:
         self._lane, self._ledger, self._budgets, self._handles = lane, ledger, budgets, handles
 
     async def reply(self, message: str, history: Sequence[Message]) -> AsyncIterator[str]:
-        """Conversation without tools. The oldest whole messages go when the prompt exceeds its budget."""
+        """Conversation without tools; it ends at the first claim of a deed, which is corrected. The oldest
+        whole messages go when the prompt exceeds its budget."""
         kept = list(history)
         while await self._lane.count(prompt := reply_prompt(message, kept)) > self._budgets.answer_prompt:
             if not kept:
                 break  # the engine refuses with both counts
             kept = kept[1:]
-        async for piece in self._scrubbed("reply", prompt):
-            yield piece
+        guard = Guard()
+        async with aclosing(self._scrubbed("reply", prompt)) as pieces:
+            async for piece in pieces:
+                if clean := guard.feed(piece):
+                    yield clean
+                if guard.tripped:
+                    break
+        if rest := guard.finish():
+            yield rest
+        if guard.tripped:
+            yield CORRECTION
 
-    async def from_facts(self, message: str, results: Sequence[Result]) -> AsyncIterator[str]:
+    async def from_facts(
+        self, message: str, results: Sequence[Result], acted: bool = False
+    ) -> AsyncIterator[str]:
         """An answer written from the facts, released sentence by sentence; at the first sentence with a
-        value that stands neither in the facts nor in the question, the tools' own sentences take over."""
+        value that stands neither in the facts nor in the question, or that claims a deed where no tool has
+        `acted`, the tools' own sentences take over."""
         source = await self._fitting(message, results)
         known = values(f"{source} {message}")
         held, trusted = "", True
@@ -88,10 +103,11 @@ class Writer:
             held += piece
             while trusted and (border := _SENTENCE.search(held)):
                 sentence, held = held[: border.end()], held[border.end() :]
-                trusted = values(sentence) <= known
+                trusted = values(sentence) <= known and (acted or not claims(sentence))
                 yield sentence if trusted else spoken(results)
         if trusted and held:
-            yield held if values(held) <= known else spoken(results)
+            trusted = values(held) <= known and (acted or not claims(held))
+            yield held if trusted else spoken(results)
 
     async def _fitting(self, message: str, results: Sequence[Result]) -> str:
         """The facts, cut until the prompt fits its budget: a text may have as many tokens as characters."""
@@ -103,7 +119,7 @@ class Writer:
                 return source
             limit = limit * budget // tokens
 
-    async def _scrubbed(self, level: str, prompt: Conversation) -> AsyncIterator[str]:
+    async def _scrubbed(self, level: str, prompt: Conversation) -> AsyncGenerator[str, None]:
         scrubber = Scrubber(self._handles)
         limit = self._ledger.allow(self._budgets.answer_output)
         async for piece in self._lane.write(prompt, limit=limit, prompt_limit=self._budgets.answer_prompt):

@@ -14,6 +14,7 @@ background turn carries out one skill: no planner, no other handle, nobody to as
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import secrets
 import time
@@ -24,6 +25,7 @@ from muleteer.engine.protocol import Conversation, Message
 from muleteer.errors import MuleteerError, OverBudgetError, RequestError, TooLongError
 from muleteer.harness import answer, confirmation, constants, follower, measure, steps
 from muleteer.harness.brains import Brain, Lane
+from muleteer.harness.claims import CORRECTION, claims
 from muleteer.harness.confirmation import Confirmations, Pending
 from muleteer.harness.dispatcher import Bridge, Dispatcher
 from muleteer.harness.events import (
@@ -87,7 +89,17 @@ class Harness:
         await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
         tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
         self._arrange()
+        self.catalogue.costs.update(await measure.costs(self.brain, self.catalogue, self.budgets))
         return tokens
+
+    async def renew(self, catalogue: Catalogue) -> None:
+        """Measure another catalogue, and use it from the next turn on; turns that run keep theirs. Raises as
+        `measure` does, and then nothing has changed."""
+        new = copy.copy(self)
+        new.catalogue = catalogue
+        await new.measure()
+        self.catalogue = catalogue
+        self._arrange()
 
     async def warm(self) -> None:
         """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""
@@ -165,7 +177,7 @@ class _Turn:
         self.needs_yes, self.background = needs_yes, background
         self.lane = ExactLane(lane, self.id, harness.audit)
         self.began = time.monotonic()
-        self.harness, self.emit = harness, emit
+        self.harness, self.emit = copy.copy(harness), emit  # as it is now, whatever is renewed meanwhile
         self.ledger = Ledger(harness.budgets.turn, emit)
         self.agent = ToolAgent(self.lane, self.ledger, harness.budgets)
         self.writer = answer.Writer(self.lane, self.ledger, harness.budgets, harness.planner.handles)
@@ -366,13 +378,20 @@ class _Turn:
     async def _answer(self, message: str, prose: str) -> None:
         results = self.bridge.results
         if answer.needs_writing(results):
-            async for piece in self.writer.from_facts(message, results):
+            async for piece in self.writer.from_facts(message, results, self._acted()):
                 self._say(piece)
         if not self.said:
             self._say(answer.spoken(results))
         if not self.said:
             scrubber = Scrubber(self.harness.planner.handles)
-            self._say(scrubber.feed(prose) + scrubber.finish())
+            words = scrubber.feed(prose) + scrubber.finish()
+            self._say(CORRECTION if claims(words) and not self._acted() else words)
+
+    def _acted(self) -> bool:
+        """Whether a tool that can change anything has succeeded in this turn."""
+        tools = self.harness.catalogue.toolbox.tools
+        done = [tools.get(call.tool) for call in self.calls if call.status == "ok"]
+        return any(tool is not None and tool.effect != "read" for tool in done)
 
     async def _reply(self, message: str, history: Sequence[Message]) -> None:
         for attempt in range(1 + REGENERATIONS):
