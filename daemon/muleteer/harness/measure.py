@@ -11,7 +11,7 @@ from muleteer.harness import follower, tool_agent
 from muleteer.harness.brains import Lane
 from muleteer.harness.planner import Planner
 from muleteer.sections import Budgets
-from muleteer.skills import Catalogue, MenuLine
+from muleteer.skills import Catalogue, Cost, MenuLine
 
 
 async def disable_what_cannot_fit(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> None:
@@ -49,6 +49,25 @@ async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Bud
             f" budgets.planner_prompt - budgets.message leaves {room}. Shorten it or raise"
             " budgets.planner_prompt.",
         )
+
+
+async def costs(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> dict[str, Cost]:
+    """What each handle costs. Its part of the planner's prompt is what that would be shorter by without it."""
+    menu = catalogue.menu()
+    whole = await lane.count(Planner(menu, budgets.planner_prompt).prompt(""))
+    shares: dict[str, int] = {}
+    for line in menu:
+        others = [each for each in menu if each is not line]
+        shares[line.handle] = whole - await lane.count(Planner(others, budgets.planner_prompt).prompt(""))
+    found: dict[str, Cost] = {}
+    for tool in catalogue.toolbox.tools.values():
+        signature = await lane.count(f"- {tool.signature}\n")
+        agent = await lane.count(tool_agent.prompt(tool, "")) if tool.parameters.get("properties") else 0
+        found[tool.handle] = Cost(shares.get(tool.handle, 0), signature, agent)
+    for skill in catalogue.skills.values():
+        opening = follower.opening(catalogue.expand([skill.name]), skill.steps, "")
+        found[skill.name] = Cost(shares.get(skill.name, 0), await lane.count(opening))
+    return found
 
 
 def _length(line: MenuLine) -> int:
