@@ -30,6 +30,7 @@ class Processes(ScriptedBrain):
         self.state: Literal["ready", "failed", "unloaded"] = "ready"
         self.hold = asyncio.Event()
         self.hold.set()
+        self.waited_for = asyncio.Event()
         self._pid = 1
         self._replaced = asyncio.Event()
 
@@ -37,6 +38,7 @@ class Processes(ScriptedBrain):
         return EngineStatus(self.state)
 
     async def warm(self, prompt: Conversation) -> Use:
+        self.waited_for.set()
         await self.hold.wait()
         if self.faults:
             raise self.faults.pop(0)
@@ -176,3 +178,38 @@ async def test_a_full_queue_is_waited_for(heard: Heard) -> None:
     async with warming(engine, pauses):
         await heard.until("The prompts are prepared: 4 of 4.")
     assert pauses == [7.0, 3.0]
+
+
+async def test_only_what_has_changed_is_prepared_again(heard: Heard) -> None:
+    engine, prompts = Processes(), dict(PROMPTS)
+    one = Warming(engine, lambda: dict(prompts), sorted)
+    task = asyncio.create_task(one.run(1))
+    try:
+        await heard.until("The prompts are prepared: 4 of 4.")
+        prompts["reply"] = Conversation((Message("system", "another reply"),), constant=1)
+        del prompts["agent:clock"]
+        assert one.report() == {"ready": 2, "all": 3}
+        one.renew()
+        await heard.until("The prompts are prepared: 3 of 3.")
+        assert one.report() == {"ready": 3, "all": 3}
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+    assert engine.names[4:] == ["another reply"]
+
+
+async def test_a_change_in_the_middle_begins_anew(heard: Heard) -> None:
+    engine, prompts = Processes(), dict(PROMPTS)
+    engine.hold.clear()
+    one = Warming(engine, lambda: dict(prompts), sorted)
+    task = asyncio.create_task(one.run(1))
+    try:
+        await engine.waited_for.wait()
+        prompts["planner"] = Conversation((Message("system", "another planner"),), constant=1)
+        one.renew()
+        engine.hold.set()
+        await heard.until("The prompts are prepared: 4 of 4.")
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+    assert engine.names == ["planner", "another planner", "agent:clock", "follower:look-up", "reply"]

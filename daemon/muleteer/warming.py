@@ -1,8 +1,8 @@
 """Keeps the static prompts decoded, so that no turn has to wait for one.
 
-In the background, the planner's first, then the most used: after a start, and again in every new engine
-process. Requests of people go first; the engine sees to that. Knows names and an order; not what a prompt
-says.
+In the background, the planner's first, then the most used: after a start, again in every new engine
+process, and those that have changed. Requests of people go first; the engine sees to that. Knows names and an
+order; not what a prompt says.
 """
 
 from __future__ import annotations
@@ -41,19 +41,24 @@ class Warming:
         self, engine: Replaceable, prompts: Prompts, order: Order, pause: Pause = asyncio.sleep
     ) -> None:
         self._engine, self._prompts, self._order, self._pause = engine, prompts, order, pause
-        self._ready: set[str] = set()
+        self._ready: dict[str, Conversation] = {}
+        self._changed = asyncio.Event()
 
     def report(self) -> dict[str, object]:
         """How many of `all` static prompts the present engine process has `ready`."""
-        names = self._prompts().keys()
-        ready = self._ready if self._engine.status().state not in DOWN else set[str]()
-        return {"ready": len(ready & names), "all": len(names)}
+        prompts = self._prompts()
+        down = self._engine.status().state in DOWN
+        return {"ready": 0 if down else len(prompts) - len(self._missing(prompts)), "all": len(prompts)}
+
+    def renew(self) -> None:
+        """The prompts may be others now."""
+        self._changed.set()
 
     async def run(self, pid: int | None) -> None:
         """Warm everything in the engine process `pid` and in each one after it; until cancelled."""
         while True:
             self._ready.clear()
-            warming = asyncio.create_task(self._warm_all(), name="warm prompts")
+            warming = asyncio.create_task(self._warm_ever(), name="warm prompts")
             try:
                 pid = await self._engine.replaced(pid)
             finally:
@@ -61,10 +66,21 @@ class Warming:
                 await asyncio.wait({warming})
             log.info("The engine is a new process; its prompts are prepared again.")
 
+    async def _warm_ever(self) -> None:
+        while True:
+            self._changed.clear()
+            await self._warm_all()
+            await self._changed.wait()
+
     async def _warm_all(self) -> None:
         prompts = self._prompts()
         first, *others = prompts
+        missing = self._missing(prompts)
         for name in [first, *self._order(others)]:
+            if self._changed.is_set():
+                return  # the rest may not be wanted any more
+            if name not in missing:
+                continue
             try:
                 await self._warm(prompts[name])
             except Exception as error:  # the first turn that needs it decodes it
@@ -73,8 +89,13 @@ class Warming:
                 if isinstance(error, EngineDiedError) or self._engine.status().state in DOWN:
                     return  # a process that comes is warmed from the beginning
             else:
-                self._ready.add(name)
-        log.info("The prompts are prepared: %d of %d.", len(self._ready), len(prompts))
+                self._ready[name] = prompts[name]
+        log.info(
+            "The prompts are prepared: %d of %d.", len(prompts) - len(self._missing(prompts)), len(prompts)
+        )
+
+    def _missing(self, prompts: Mapping[str, Conversation]) -> set[str]:
+        return {name for name, prompt in prompts.items() if self._ready.get(name) != prompt}
 
     async def _warm(self, prompt: Conversation) -> None:
         """A full queue is waited for: those who fill it are served first anyway."""
