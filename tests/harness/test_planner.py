@@ -1,9 +1,11 @@
 """L1: one choice over the menu; a plan ends it by signal."""
 
+from collections import Counter
+
 import pytest
 
 from muleteer.harness.ledger import Ledger
-from muleteer.harness.planner import REPLY_EXAMPLES, Planner, decide
+from muleteer.harness.planner import REPLY_EXAMPLES, ROUNDS, Planner, decide
 from muleteer.harness.signals import BudgetExceeded, Plan, PlanSignal
 from muleteer.skills import MenuLine
 from tests.harness.scripted import Choose, ScriptedBrain
@@ -68,8 +70,16 @@ def test_the_menu_shows_one_line_a_handle_and_no_schema() -> None:
 def test_example_exchanges_alternate_between_handles() -> None:
     messages = Planner(MENU, 1000).prompt("x").messages[1:-1]
     said = [message.content for message in messages[1::2]]
-    assert said[:3] == ["@search-info", "@calculator", "@reply"]
+    assert said[:4] == ["@search-info", "@reply", "@calculator", "@reply"]
     assert len(said) == 3 + len(REPLY_EXAMPLES)
+
+
+def test_no_handle_has_more_example_exchanges_than_rounds() -> None:
+    menu = [MenuLine(name, "About it.", tuple(f"{name} {i}" for i in range(9))) for name in "abcd"]
+    messages = Planner(menu, 1000).prompt("x").messages[1:-1]
+    said = Counter(message.content for message in messages[1::2])
+    assert said == {**{f"@{name}": ROUNDS for name in "abcd"}, "@reply": len(REPLY_EXAMPLES)}
+    assert messages[0].content == "a 0"
 
 
 async def test_a_failed_plan_is_told_and_not_offered_again() -> None:

@@ -40,6 +40,10 @@ REPLY_EXAMPLES = (
     "what are you good at",
 )
 
+# Example exchanges of each handle. Each round costs some 20 tokens a handle; all examples that the shipped
+# skills and tools have would not fit budgets.planner_prompt.
+ROUNDS = 3
+
 # A second handle joins the plan only when it is nearly as likely as the first: at 0.3 every second handle in
 # 76 messages was a mistake, and the follower then had to choose between the wrong one and the right one.
 SECOND_SHARE = 0.4
@@ -104,9 +108,13 @@ def decide(shares: dict[str, float]) -> Plan | None:
 
 
 def _interleave(menu: Sequence[MenuLine]) -> list[tuple[str, str]]:
-    """Example exchanges in an order that never repeats a handle while others still have examples, so that
-    the model cannot learn "the same again"."""
-    columns = [[(said, line.handle) for said in line.examples] for line in menu]
-    columns.append([(said, REPLY) for said in REPLY_EXAMPLES])
-    rounds = max(map(len, columns))
-    return [column[i] for i in range(rounds) for column in columns if i < len(column)]
+    """Example exchanges in rounds that have one of each handle, with replies strewn among them, so that the
+    model can learn neither "the same again" nor "in the end a reply"."""
+    found: list[tuple[str, str]] = []
+    for number in range(ROUNDS):
+        said = [(line.examples[number], line.handle) for line in menu if number < len(line.examples)]
+        replies = [(each, REPLY) for each in REPLY_EXAMPLES[number::ROUNDS]]
+        every = max(1, len(said) // len(replies))
+        for index in range(0, max(len(said), every * len(replies)), every):
+            found += [*said[index : index + every], *replies[index // every : index // every + 1]]
+    return found
