@@ -86,3 +86,13 @@ class WebSettings(Section):
         le=8192,
         description="KiB read of one page, unpacked; more than a model is ever shown, so more is memory lost",
     )
+
+
+class CalendarSettings(Section):
+    """The calendars that may be looked into."""
+
+    folders: Places = Field(
+        (),
+        max_length=16,
+        description="folders of .ics files, as vdirsyncer or a calendar program writes them",
+    )

@@ -17,13 +17,14 @@ from muleteer.board import Board
 from muleteer.calendars import FolderCalendars
 from muleteer.closing import Closing
 from muleteer.config import Settings
+from muleteer.documents.library import Library
 from muleteer.gateway.memory import memory_routes
 from muleteer.gateway.offline import offline_route
 from muleteer.identity import device_id
 from muleteer.offline import Switch
 from muleteer.ports.service import SerialPorts
 from muleteer.sensors import Sensors
-from muleteer.services import Absent, Services
+from muleteer.services import NO_FOLDERS, Absent, Services
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
 
@@ -60,8 +61,13 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
     closing.add("serial ports", serial.close)
     folders = settings.calendar.folders
     calendars = FolderCalendars(folders) if folders else Absent(NO_CALENDAR)
+    library = Library(settings.files, settings.state)
+    if settings.files.folders:
+        closing.add("files", library.close)
+        library.open()
     return Household(
         Services(
+            documents=library if settings.files.folders else Absent(NO_FOLDERS),
             calendars=calendars,
             notebook=notebook,
             memory=memory,
@@ -70,7 +76,7 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
             board=Board(Sensors()),
         ),
         memory,
-        {"offline": offline.report},
+        {"offline": offline.report, "files": library.report},
         [offline_route(offline), *memory_routes(notebook, memory)],
     )
 

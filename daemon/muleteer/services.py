@@ -49,12 +49,10 @@ class PastTurn:
 
 
 class Memory(Protocol):
-    """Past turns. `search` returns best first, the newest for an empty query, finished from `since` until
-    before `until`."""
+    """Past turns. `search` returns best first, the newest for an empty query; `when` names the time they were
+    finished in, in words ("last week"). It raises `ValueError` with a sentence for words that name none."""
 
-    async def search(
-        self, query: str, limit: int = 8, since: datetime | None = None, until: datetime | None = None
-    ) -> list[PastTurn]: ...
+    async def search(self, query: str, limit: int = 8, when: str = "") -> list[PastTurn]: ...
 
 
 class Offline(Protocol):
@@ -96,8 +94,8 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of an order. `sent`: the device was told, at least in part. `answer`: what it said to that (a
-    switch: "on" or "off"). `problem`: a clause that says why that is not what was wanted."""
+    """What became of an order. `sent`: the device was told, at least in part. `answer`: what it said to that
+    (a switch: "on" or "off"). `problem`: a clause that says why that is not what was wanted."""
 
     name: str
     sent: bool
@@ -119,7 +117,8 @@ class Port:
 class Serial(Protocol):
     """The devices at serial ports. A kind of names is `readings`, `switches`, `devices` or `receivers` (those
     that take any text). `find` gives the names that somebody may mean; for readings also near ones, and all
-    of a kind for nothing. `switch` and `send` raise `OSError` only as long as nothing was sent."""
+    of a kind for nothing. `switch` raises `OSError` only as long as nothing was sent, `send` as long as not
+    all was."""
 
     def names(self, kind: str) -> tuple[str, ...]: ...
     async def find(self, kind: str, said: str) -> list[str]: ...
@@ -131,10 +130,9 @@ class Serial(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """The processor's degrees Celsius and what the firmware slowed down or missed, now and since it started;
-    None where the board does not tell."""
+    """What the firmware says is wrong with the processor or its power, now and some time since the start;
+    None where it says nothing of the kind."""
 
-    celsius: float | None = None
     now: tuple[str, ...] | None = None
     before: tuple[str, ...] | None = None
 
@@ -183,8 +181,8 @@ class Documents(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Appointment:
-    """One entry of a calendar, in naive local time; `end` is not included. `busy` is whether it takes the time
-    of those who have it, `whole_days` whether it names days and not hours."""
+    """One entry of a calendar, in naive local time; `end` is not included. `busy` is whether it takes up
+    time, `whole_days` whether it names days and not hours."""
 
     title: str
     start: datetime

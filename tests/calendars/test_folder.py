@@ -1,0 +1,195 @@
+"""Folders as they are: damaged files, huge ones, many, none; and nothing read twice."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muleteer.calendars import FolderCalendars
+from muleteer.calendars import folder as folders
+from muleteer.calendars.folder import Folder, parsed
+from muleteer.calendars.rules import DamagedError
+from tests.calendars.conftest import Write, look, said
+
+WEEK = ("2026-11-30", "2026-12-07")
+EVENT = "DTSTART:20261201T080000Z\nSUMMARY:{}"
+
+
+async def test_files_below_and_only_calendar_files_are_read(
+    calendars: FolderCalendars, write: Write, folder: Path
+) -> None:
+    write(EVENT.format("One"), name="work/1.ics")
+    write(EVENT.format("Two"), name="2.ICS")
+    write(EVENT.format("Hidden"), name=".3.ics")
+    write(EVENT.format("Other"), name="4.txt")
+    (folder / "work" / "loop").symlink_to(folder)
+    (folder / "broken.ics").symlink_to(folder / "nowhere")
+    agenda = await look(calendars, *WEEK)
+    assert [entry.title for entry in agenda.entries] == ["One", "Two"]
+    assert agenda.unchecked == ()
+
+
+async def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(
+    calendars: FolderCalendars, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[str]()
+    really = folders.read_file
+
+    def watched(path: Path, stamp: folders.Stamp) -> folders.Read:
+        read.append(path.name)
+        return really(path, stamp)
+
+    monkeypatch.setattr(folders, "read_file", watched)
+    write(EVENT.format("Old"))
+    write(EVENT.format("Still"), name="b.ics")
+    await look(calendars, *WEEK)
+    write(EVENT.format("Newer"))
+    assert [entry.title for entry in (await look(calendars, *WEEK)).entries] == ["Newer", "Still"]
+    assert sorted(read) == ["b.ics", "home.ics", "home.ics"]
+
+
+async def test_a_removed_file_is_forgotten(calendars: FolderCalendars, write: Write) -> None:
+    path = write(EVENT.format("Gone"))
+    assert len((await look(calendars, *WEEK)).entries) == 1
+    path.unlink()
+    assert (await look(calendars, *WEEK)).entries == ()
+
+
+async def test_what_cannot_be_read_is_told_and_the_rest_is_answered(
+    calendars: FolderCalendars, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "LARGEST_FILE", 1000)
+    write(EVENT.format("Good"))
+    (folder / "garbage.ics").write_bytes(os.urandom(500))
+    (folder / "huge.ics").write_bytes(b"x" * 1001)
+    os.mkfifo(folder / "pipe.ics")
+    agenda = await look(calendars, *WEEK)
+    assert said(agenda) == ["12-01 09:00/12-01 09:00 Good"]
+    assert sorted(agenda.unchecked) == [
+        "garbage.ics is no calendar file",
+        "huge.ics cannot be read (larger than 1,000 bytes)",
+        "pipe.ics cannot be read (not a regular file)",
+    ]
+
+
+async def test_many_problems_are_counted(calendars: FolderCalendars, folder: Path) -> None:
+    for number in range(9):
+        (folder / f"{number}.ics").write_text("nonsense")
+    assert (await look(calendars, *WEEK)).unchecked[3:] == ("6 more parts",)
+
+
+async def test_no_folder_that_can_be_read_is_an_error_and_one_of_two_is_told(
+    write: Write, folder: Path
+) -> None:
+    missing = folder / "missing"
+    with pytest.raises(OSError, match=r"the folder .*missing cannot be read \(No such file or directory\)"):
+        await look(FolderCalendars([missing]), *WEEK)
+    write(EVENT.format("Good"))
+    agenda = await look(FolderCalendars([missing, folder]), *WEEK)
+    assert len(agenda.entries) == 1
+    assert agenda.unchecked == (f"the folder {missing} cannot be read (No such file or directory)",)
+
+
+async def test_an_empty_folder_was_looked_into(calendars: FolderCalendars) -> None:
+    agenda = await look(calendars, *WEEK)
+    assert (agenda.entries, agenda.unchecked) == ((), ())
+
+
+def test_without_time_the_rest_is_left_for_the_next_call(write: Write, folder: Path) -> None:
+    for number in range(5):
+        write(EVENT.format(number), name=f"{number}.ics")
+    looked = Folder(folder)
+    looked.refresh(time.monotonic() + 60)
+    assert (len(looked.files), looked.unread) == (5, 0)
+    late = Folder(folder)
+    late.files = {path: read for path, read in looked.files.items() if not path.endswith("0.ics")}
+    write(EVENT.format("new"), name="1.ics")
+    late.refresh(time.monotonic() - 1)
+    assert late.too_many, "what could not even be listed is told"
+    late.refresh(time.monotonic() + 60)
+    assert (len(late.files), late.unread, late.too_many) == (5, 0, False)
+
+
+async def test_more_files_or_entries_than_the_limit_are_told(
+    calendars: FolderCalendars, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        write(EVENT.format(number), name=f"{number}.ics")
+    monkeypatch.setattr(folders, "MOST_FILES", 4)
+    agenda = await look(calendars, *WEEK)
+    assert len(agenda.entries) == 4
+    assert agenda.unchecked == ("calendars has more files or entries than can be read",)
+    monkeypatch.setattr(folders, "MOST_FILES", 100)
+    monkeypatch.setattr(folders, "MOST_ENTRIES", 4)
+    assert (await look(calendars, *WEEK)).unchecked[0].endswith("are not read yet")
+
+
+async def test_one_file_of_thousands_of_events(calendars: FolderCalendars, write: Write) -> None:
+    start = datetime(2026, 12, 1, 8)
+    write(*(f"DTSTART:{start + timedelta(hours=n):%Y%m%dT%H%M%SZ}\nSUMMARY:Event {n}" for n in range(3000)))
+    agenda = await look(calendars, "2026-12-01", "2027-12-01")
+    assert (len(agenda.entries), agenda.more) == (100, 2900)
+    assert [
+        entry.title for entry in (await look(calendars, "2027-01-01", "2027-01-02", "event 740")).entries
+    ] == ["Event 740"]
+
+
+async def test_the_same_event_in_two_calendars_is_said_once(calendars: FolderCalendars, write: Write) -> None:
+    write(EVENT.format("Dinner"))
+    write(EVENT.format("Dinner"), name="b.ics")
+    assert len((await look(calendars, *WEEK)).entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("dentist", ["Dentist Dr. Weber"]),
+        ("dentsit appointment", ["Dentist Dr. Weber"]),
+        ("Weber", ["Dentist Dr. Weber"]),
+        ("Hauptstraße", ["Dentist Dr. Weber"]),
+        ("school parents", ["Parents' evening (school)"]),
+        ("hairdresser", []),
+        ("my appointments", ["Dentist Dr. Weber", "Parents' evening (school)"]),
+    ],
+)
+async def test_a_query_by_words(
+    calendars: FolderCalendars, write: Write, query: str, titles: list[str]
+) -> None:
+    write(
+        EVENT.format("Dentist Dr. Weber") + "\nLOCATION:Hauptstraße 5",
+        "DTSTART:20261202T180000Z\nRRULE:FREQ=YEARLY\nSUMMARY:Parents' evening (school)",
+    )
+    assert [entry.title for entry in (await look(calendars, *WEEK, query)).entries] == titles
+
+
+PIECES = st.sampled_from(
+    """BEGIN:VCALENDAR|END:VCALENDAR|BEGIN:VEVENT|END:VEVENT|BEGIN:VTIMEZONE|END:VTIMEZONE|TZID:X|BEGIN:STANDARD|
+    END:STANDARD|BEGIN:VALARM|END:VALARM|UID:1|UID:2|SUMMARY:Tea|DTSTART:20261201T080000Z|DTSTART;TZID=X:20261201T080000|
+    DTSTART;VALUE=DATE:20261201|DTEND:20261201T090000|DTEND;VALUE=DATE:99999999|DURATION:PT1H|DURATION:-P9999999W|
+    RRULE:FREQ=DAILY|RRULE:FREQ=WEEKLY;COUNT=0|RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30|RRULE:FREQ=DAILY;INTERVAL=0|
+    RRULE:FREQ=DAILY;UNTIL=00010101|RDATE:20261202T080000Z|RDATE;VALUE=PERIOD:20261202T080000Z/PT1H|EXDATE:20261201|
+    RECURRENCE-ID:20261201T080000Z|RECURRENCE-ID;RANGE=THISANDFUTURE:20261201T080000Z|STATUS:CANCELLED|
+    X-WR-TIMEZONE:Europe/Berlin|X-WR-TIMEZONE:Mars|TZOFFSETFROM:+0100|TZOFFSETTO:+9900|DTSTART:00010101T000000Z|
+    DTSTART:99991231T235959Z|SEQUENCE:x|TRANSP:|:|;;;=""".replace("\n    ", "").split("|")
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=20), max_size=25))
+def test_no_content_is_a_failure(lines: list[str]) -> None:
+    read = parsed("a.ics", "\n".join(lines).encode(errors="replace"))
+    for entry in read.entries:
+        try:
+            entry.between(datetime(2026, 11, 30), datetime(2026, 12, 7))
+        except DamagedError:
+            continue
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_are_a_failure(content: bytes) -> None:
+    assert parsed("a.ics", b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n" + content).entries == ()
