@@ -88,7 +88,7 @@ async def served(
                 turns,
                 health,
                 engine,
-                catalogue,
+                lambda: catalogue,
                 "standard",
                 listener.path,
                 sections=SECTIONS,
@@ -108,7 +108,7 @@ async def served(
 
 
 class NoNotebook:
-    async def add(self, text: str) -> Note:
+    async def add(self, text: str, page: str = "") -> Note:
         raise OSError("no notebook here")
 
     async def search(self, query: str, limit: int = 8) -> list[Note]:

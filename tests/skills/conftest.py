@@ -1,0 +1,97 @@
+"""A household with everything that the shipped skills reach for: notes, papers, a calendar, a greenhouse."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from muleteer.calendars import FolderCalendars
+from muleteer.harness.events import Event
+from muleteer.harness.turn import Harness
+from muleteer.home_sections import FilesSettings
+from muleteer.paths import share_dir
+from muleteer.ports.service import SerialPorts
+from muleteer.ports.settings import SerialSettings
+from muleteer.sections import Budgets
+from muleteer.services import Services
+from muleteer.skills import Catalogue, load_catalogue
+from muleteer.store.memory import TurnMemory
+from muleteer.store.notebook import SqliteNotebook
+from muleteer.toolbox import Toolbox
+from tests.documents.conftest import Shelf
+from tests.harness.scripted import Scripted, ScriptedBrain
+from tests.ports.microcontroller import Microcontroller, greenhouse
+
+LETTER = "Dear tenant, the chimney sweep comes on 14 March at 9:30. Please keep the cellar open."
+DENTIST = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//test//EN
+BEGIN:VEVENT
+UID:1
+DTSTART:{day}T160000
+DTEND:{day}T163000
+SUMMARY:Dentist
+END:VEVENT
+END:VCALENDAR
+"""
+SERIAL = {
+    "sensors": {"greenhouse": {"request": "T?", "pattern": r"T=(\d+\.\d)", "unit": "°C"}},
+    "switches": {"lamp": {"on": "L1", "off": "L0", "when_on": "L=1", "when_off": "L=0"}},
+}
+
+
+class House:
+    """The shipped skills and tools over real services, and what happens in them."""
+
+    def __init__(
+        self, catalogue: Catalogue, notebook: SqliteNotebook, memory: TurnMemory, board: Microcontroller
+    ) -> None:
+        self.catalogue, self.notebook, self.memory, self.board = catalogue, notebook, memory, board
+
+    async def turn(self, message: str, *script: Scripted, confirm: tuple[str, ...] = ()) -> list[Event]:
+        brain = ScriptedBrain(*script)
+        events = [each async for each in Harness(brain, self.catalogue, Budgets(), confirm).run(message)]
+        assert not brain.script, "the turn asked less than was scripted"
+        return events
+
+
+def write_home(folder: Path) -> tuple[Path, Path]:
+    """A folder of papers with one letter, and one of calendars with one appointment today."""
+    papers, calendars = folder / "papers", folder / "calendars"
+    papers.mkdir(parents=True)
+    calendars.mkdir()
+    (papers / "chimney letter.txt").write_text(LETTER)
+    (calendars / "home.ics").write_text(DENTIST.format(day=date.today().strftime("%Y%m%d")))
+    return papers, calendars
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    papers, calendars = write_home(tmp_path)
+    notebook = SqliteNotebook(tmp_path / "notebook.db")
+    memory = TurnMemory(tmp_path / "memory.db", 365, 1000, "")
+    await notebook.open()
+    await memory.open()
+    shelf = Shelf(tmp_path / "state", FilesSettings(folders=(papers,)))
+    shelf.library.open()
+    board = Microcontroller(tmp_path / "port", greenhouse)
+    device = {"path": str(board.path), "settle": 0.0, **SERIAL}
+    serial = SerialPorts(SerialSettings.model_validate({"devices": {"board": device}}))
+    try:
+        await shelf.settled()
+        services = Services(
+            notebook, memory, serial=serial, documents=shelf.library, calendars=FolderCalendars([calendars])
+        )
+        toolbox = Toolbox.load([share_dir() / "tools"], services)
+        catalogue = load_catalogue([share_dir() / "skills"], toolbox)
+        assert (catalogue.disabled, toolbox.disabled) == ({}, {})
+        yield House(catalogue, notebook, memory, board)
+    finally:
+        await serial.close()
+        board.unplug()
+        await shelf.library.close()
+        await memory.close()
+        await notebook.close()
