@@ -77,6 +77,13 @@ def calculator(expression: str) -> Result:
 
 def solve(expression: str) -> tuple[Number, str]:
     """The value of an expression and its unit: the one asked for, if one was. Raises like `evaluate`."""
+    try:
+        return _solve(expression)
+    except TypeError as error:
+        raise ValueError(_mismatch(error)) from error
+
+
+def _solve(expression: str) -> tuple[Number, str]:
     text = sums.plain_question(expression)
     parts = CONVERSION.fullmatch(text)
     text, target = parts.groups() if parts else (text, "")
@@ -96,7 +103,7 @@ def solve(expression: str) -> tuple[Number, str]:
 
 def evaluate(expression: str) -> Any:
     """The value of an expression: a number, or a quantity of pint's where it has units. Raises `ValueError`
-    with a sentence, `OverflowError` or `ZeroDivisionError`."""
+    with a sentence, `OverflowError`, `ZeroDivisionError`, and `TypeError` for what does not go together."""
     units: dict[str, Any] = {}
     evaluator = SimpleEval(operators=OPERATORS, functions=FUNCTIONS | {"quantity": _quantity})
     evaluator.nodes = {
@@ -107,8 +114,8 @@ def evaluate(expression: str) -> Any:
         text = normalize(expression, units)
         evaluator.names = NAMES | units
         value: Any = evaluator.eval(text)
-    except (InvalidExpression, SyntaxError, TypeError, RecursionError, MemoryError) as error:
-        raise ValueError(_mismatch(error) if units else NO_EXPRESSION) from error
+    except (InvalidExpression, SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(NO_EXPRESSION) from error
     if isinstance(value, complex):
         raise ValueError("the result is not a real number.")
     if not isinstance(value, (int, float, Fraction)) and not hasattr(value, "magnitude"):  # a function alone
@@ -195,10 +202,7 @@ def _converted(value: Any, target: str) -> Number:
         if not unit.dimensionless:
             raise ValueError("say which unit the number has, as in 3 miles in km.")
         value = _quantity(value, _registry().Unit(""))
-    try:
-        number: Number = _bounded(value.to(unit).magnitude)
-    except TypeError as error:
-        raise ValueError(_mismatch(error)) from error
+    number: Number = _bounded(value.to(unit).magnitude)
     return _finite(number)
 
 
@@ -222,19 +226,18 @@ def _symbols(quantity: Any) -> str:
     return "/".join([" ".join(over) or "1", *under]) if over or under else ""
 
 
-def _mismatch(error: Exception) -> str:
-    """A fault of units as a sentence."""
-    import pint
-
-    if isinstance(error, pint.OffsetUnitCalculusError):
+def _mismatch(error: TypeError) -> str:
+    """What pint did not put together, as a sentence."""
+    kind = type(error).__name__
+    if kind == "OffsetUnitCalculusError" or "offset" in getattr(error, "extra_msg", ""):
         return "temperatures can be converted and subtracted, not added or multiplied."
-    if isinstance(error, pint.DimensionalityError):
-        one, other = (
-            "a plain number" if str(each) == "dimensionless" else str(each)
-            for each in (error.units1, error.units2)
-        )
-        return f"{one} and {other} do not measure the same thing."
-    return NO_EXPRESSION
+    if kind != "DimensionalityError":
+        return NO_EXPRESSION
+    one, other = (
+        _symbols(_registry().Quantity(1, each)) or "a plain number"
+        for each in (error.units1, error.units2)  # type: ignore[attr-defined]  # of a DimensionalityError
+    )
+    return f"{one} and {other} do not measure the same thing."
 
 
 def _percent(text: str) -> str:
@@ -272,7 +275,7 @@ def _sum(sign: int) -> Callable[[Any, Any], Any]:
     def add(left: Any, right: Any) -> Any:
         if isinstance(right, Percent) and not isinstance(left, Percent):
             return _bounded(left + sign * left * Fraction(right))
-        return _bounded(left + sign * right)
+        return _bounded(left + right if sign > 0 else left - right)
 
     return add
 
@@ -379,7 +382,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 OTHER_WORDS = "|".join((*NAMES, "of", "von", "de", "del", "di"))
 WORD = rf"(?<![^\W\d])(?!(?:{OTHER_WORDS})\b|(?:{'|'.join(PLAIN)}) ?\()[^\W\d]\w*(?: ?\*\* ?[1-9]\b)?"
 UNIT = re.compile(rf"{WORD}(?: ?[*/]? ?{WORD})*", re.IGNORECASE)
-NUMBER = r"(?:\d+ )?\d+/\d+|\d+\*\*-?\d+|\d[\d.,]*(?:e[+-]?\d+)?|\.\d+|"
+NUMBER = r"(?:\d+ )?\d+/\d+|\d+\*\*-?\d+|\d[\d.,]*+(?:e[+-]?\d+)?+|\.\d+|(?<![\w.])"
 QUANTITY = re.compile(rf"({NUMBER}) ?({UNIT.pattern})", re.IGNORECASE)
 QUANTITIES = re.compile(rf"(?:{QUANTITY.pattern} ?)+", re.IGNORECASE)
 AFTER_BRACKET = re.compile(rf"\) ?({UNIT.pattern})", re.IGNORECASE)

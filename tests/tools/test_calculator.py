@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from fractions import Fraction
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muleteer.paths import share_dir
 from muleteer.sums import digits
 from muleteer.tool import Data, Status
 from muleteer.toolbox import Toolbox
@@ -101,7 +104,7 @@ def test_what_people_write(expression: str, text: str) -> None:
         ("0 ^ -1", "divides by zero"),
         ("2 +", "not an expression of numbers"),
         ("__import__('os')", "neither a unit nor"),
-        ("(1).real", "neither a unit nor"),
+        ("(1).real", "not an expression of numbers"),
         ("[1, 2]", "not an expression of numbers"),
         ("'a' * 9", "not an expression of numbers"),
         ("1 == 1", "not an expression of numbers"),
@@ -132,6 +135,96 @@ def test_what_cannot_be_calculated_is_refused_at_once(expression: str, sentence:
     assert time.perf_counter() - began < 2
 
 
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [
+        ("3 miles in km", "= 4.828032 km"),
+        ("20 C in F", "= 68 F"),
+        ("20 °C in °F", "= 68 °F"),
+        ("-40 degrees celsius to fahrenheit", "= -40 fahrenheit"),
+        ("98.6 Fahrenheit in Celsius", "= 37 Celsius"),
+        ("18.5 percent of 249", "= 46.065"),
+        ("2 cups in ml", "= 473.176473 ml"),
+        ("1/3 cup in ml", "= 78.8627455 ml"),
+        ("1 1/2 cups in ml", "= 354.88235475 ml"),
+        ("8 fluid ounces to cups", "= 1 cups"),
+        ("5 in in cm", "= 12.7 cm"),
+        ("5 ft 11 in in cm", "= 180.34 cm"),
+        ("5 feet and 3 inches in cm", "= 160.02 cm"),
+        ("1 h 30 min in s", "= 5400 s"),
+        ("2 * 1 h 30 min", "= 3 h"),
+        ("80 km/h * 3", "= 240 km/h"),
+        ("80 km/h * 30 min", "= 40 km"),
+        ("100 km / 8 l", "= 12.5 km/l"),
+        ("100 km pro 8 l", "= 12.5 km/l"),
+        ("(3 + 4) km in m", "= 7000 m"),
+        ("2^10 m in km", "= 1.024 km"),
+        ("20 C - 5 C", "= 15 Δ°C"),
+        ("20% of 5 kg", "= 1 kg"),
+        ("5 kg + 20%", "= 6 kg"),
+        ("20 m2 in ft2", "≈ 215.278 ft2"),
+        ("3 square meters in square feet", "≈ 32.2917 square feet"),
+        ("60 W * 24 h in kwh", "= 1.44 kwh"),
+        ("2 GB in mb", "= 2000 mb"),
+        ("1 light year in km", "= 9460730472580.8 km"),
+        ("180 degrees in rad", "≈ 3.14159 rad"),
+        ("sin(30 degrees)", "≈ 0.5"),
+        ("how many cm are in 3 inches", "= 7.62 cm"),
+        ("wie viele km sind 3 Meilen", "= 4.828032 km"),
+        ("what percent of 80 is 20", "= 25 %"),
+        ("20 is what percent of 80", "= 25 %"),
+        ("20 / 80 as percent", "= 25 %"),
+        ("12 euros * 3", "= 36"),
+    ],
+)
+def test_units_and_shares(expression: str, text: str) -> None:
+    assert calculator(expression).text == f"{expression} {text}"
+
+
+def test_the_payload_names_the_unit() -> None:
+    assert calculator("3 miles in km").payload == Data(
+        {"expression": "3 miles in km", "value": "4.828032", "exact": True, "unit": "km"}
+    )
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("100 USD in EUR", "exchange rates change every day, and I do not have them."),
+        ("50 euros to dollars", "exchange rates change every day"),
+        ("$20 + 5 €", "exchange rates change every day"),
+        ("20 km in kg", "km and kg do not measure the same thing."),
+        ("5 km + 3", "km and a plain number do not measure the same thing."),
+        ("20 C + 5 C", "temperatures can be converted and subtracted, not added or multiplied."),
+        ("5 in cm", "say which unit the number has"),
+        ("3 dogs in cats", "'dogs' is neither a unit nor a function"),
+        ("3 km in elephants", "'elephants' is neither a unit nor a function"),
+        ("sqrt(3 km)", "a plain number is needed there, not km."),
+        ("quantity(3, u0)", "'quantity' is neither a unit nor a function"),
+        ("5 m^99", "too big"),
+        ("(5 m) ^ 10", "too big"),
+        ("10^300 km * 10^300 km", "too big"),
+        ("3 km / 0", "divides by zero"),
+    ],
+)
+def test_what_units_cannot_do_is_said(expression: str, sentence: str) -> None:
+    result = calculator(expression)
+    assert result.status is Status.ERROR
+    assert sentence in result.text
+
+
+def test_sums_without_units_do_not_load_pint() -> None:
+    program = (
+        "import sys; sys.path.insert(0, '.')\n"
+        "from tools.calculator import calculator\n"
+        "assert calculator('15% of 40').text.endswith('= 6')\n"
+        "assert 'pint' not in sys.modules\n"
+        "assert calculator('3 km in m').text.endswith('= 3000 m')\n"
+        "assert 'pint' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=share_dir(), check=True, timeout=60)
+
+
 numbers = st.decimals(-(10**9), 10**9, places=3)
 
 
@@ -156,3 +249,15 @@ def test_any_text_gives_a_result(text: str) -> None:
     result = calculator(text)
     assert result.status in (Status.OK, Status.ERROR)
     assert result.text
+
+
+WORDS = (
+    "1 2.5 3,5 1/2 10 + - * / ^ ** ( ) % of in to km m^2 /h h °C F degF kg ft cups e pi sqrt( min( W k 9^9 a"
+)
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), max_size=12))
+def test_any_sum_of_units_gives_a_result(pieces: list[str]) -> None:
+    result = calculator(" ".join(pieces))
+    assert result.status in (Status.OK, Status.ERROR)
+    assert result.text.isprintable()
