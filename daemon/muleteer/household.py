@@ -27,6 +27,7 @@ from muleteer.sensors import Sensors
 from muleteer.services import NO_FOLDERS, Absent, Services
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
+from muleteer.web.fetching import WebReader
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,8 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
     await memory.open()
     offline = Switch(settings.state / "offline.json", settings.tools.offline)
     await offline.open()
+    web = settings.web
+    reader = WebReader(web.private, web.allow, web.seconds, web.size * 1024)
     serial = SerialPorts(settings.serial)
     closing.add("serial ports", serial.close)
     folders = settings.calendar.folders
@@ -72,6 +75,7 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
             notebook=notebook,
             memory=memory,
             offline=offline,
+            web=reader,
             serial=serial,
             board=Board(Sensors()),
         ),

@@ -14,7 +14,7 @@ def test_every_skill_and_tool_loads(toolbox: Toolbox) -> None:
     assert catalogue.disabled == {}
     handles = [line.handle for line in catalogue.menu()]
     assert handles[:2] == ["device-health", "search-info"]
-    assert handles[2:] == ["calculator", "current-time", "device-info", "remember"]
+    assert handles[2:] == ["calculator", "current-time", "device-info", "http-get", "remember"]
     assert [tool.name for tool in catalogue.expand(["device-health"])] == ["device_info", "check_notebook"]
 
 

@@ -1,0 +1,44 @@
+"""Read a web page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from muleteer.tool import Document, Result, Services, tool
+
+
+@tool(
+    effect="read",
+    network=True,
+    timeout=40.0,
+    craft="Copy the address exactly as it stands in the request, with everything after the slash.",
+    examples=(
+        "open example.org/news and tell me what is new",
+        "what does https://example.com say",
+        "fetch http://example.net/hours.txt",
+        "lies mir die Seite example.org/wetter vor",
+    ),
+)
+async def http_get(url: str, home: Services) -> Result:
+    """Read the web page at an address. Use it only when the user names a web address.
+
+    url: the address, such as example.org/news
+    """
+    if not url.strip():
+        return Result.error("There is no address to read; give one such as example.org.")
+    try:
+        page = await home.web.get(url)
+    except FileNotFoundError as error:
+        return Result.empty(str(error))
+    except OSError as error:
+        return Result.unavailable(str(error))
+    except ValueError as error:
+        return Result.error(str(error))
+    host = urlsplit(page.url).hostname or url
+    if not page.text:
+        return Result.empty(f"The page at {host} holds no text.")
+    what = f'"{page.title}" at {host}' if page.title else f"the page at {host}"
+    amount = f"the first {len(page.text):,}" if page.cut else f"{len(page.text):,}"
+    return Result.ok(
+        f"I read {what}: {amount} characters.", Document(page.title or page.url, page.text), (page.url,)
+    )
