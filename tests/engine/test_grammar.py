@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.engine.schemas import ENFORCED, REFUSED, Schema, one
 from tests.engine.walks import Wild, walk
 
 TRIES = 6  # random texts of each schema
+LONG = 400  # tokens
 PAIRS = 60  # generated schemas; two random texts of each take some 4 s in all
 
 
@@ -174,3 +176,23 @@ def test_the_end_is_found_from_within_a_text(grammars: Grammars, tokenizer: LLTo
         limit -= 1
     assert len(written) + len(ending) == limit  # the last moment
     assert valid(schema, json.loads(tokenizer.decode_str(written + ending)))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^(.*k25.*){3}$", r"^.*59bk.*59bk.*59bk.*$", r"^.*ak.*2b.*5a9.*$", r"^.*2k.*k2.*$", r"^(.*22a.*){5}$"],
+)
+def test_a_pattern_with_many_loops_and_a_length_never_makes_the_decoder_give_up(
+    grammars: Grammars, tokenizer: LLTokenizer, native: Llama, pattern: str
+) -> None:
+    schema: Schema = one("text", {"type": "string", "pattern": pattern, "maxLength": 2000})
+    parts = [tokenizer.tokenize_str(part)[0] for part in ("2", "k", "a", "5", "9", "b", "k2", "25")]
+    for seed in range(8):
+        matcher, wild, likes = grammars.matcher(schema), Wild(native.vocabulary, seed), Random(seed)
+        written = matcher.forced()
+        while not matcher.done and len(written) < LONG:
+            logits = wild.logits()
+            logits[[part for part in parts if likes.random() < 0.3]] += 1
+            written += [matcher.pick(logits), *matcher.forced()]
+        if matcher.done:
+            assert valid(schema, json.loads(tokenizer.decode_str(written)))

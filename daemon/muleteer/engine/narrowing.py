@@ -239,6 +239,8 @@ def _texts(out: Schema, pointer: str) -> None:
     patterns = [_pattern(out.pop("pattern"), pointer), texts.WRITABLE] if "pattern" in out else []
     if out.get("format") in texts.FORMATS:
         patterns.append(texts.FORMATS[out.pop("format")])
+    if patterns and "maxLength" in out:
+        out["maxLength"] = max(out.get("minLength", 0), texts.longest_text(patterns[0], out["maxLength"]))
     if patterns:
         out["pattern"], *rest = patterns
         if rest:
