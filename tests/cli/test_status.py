@@ -15,12 +15,13 @@ STATUS = {
     "uptime_s": 3725.4,
     "pid": 10,
     "socket": "/run/x",
-    "turns": {"finished": 7, "failed": 2},
+    "turns": {"finished": 7, "failed": 2, "refused": 1, "asked": 0},
     "engine": {
         "state": "ready",
         "reason": "",
         "restarts": 1,
         "queued": 3,
+        "queued_background": 2,
         "pid": os.getpid(),
         "held": {
             "resident_tokens": 512,
@@ -75,7 +76,7 @@ def test_status_says_how_it_is(run: Run, daemon: ScriptedDaemon) -> None:
     lines = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "state degraded: the engine is being restarted" in lines
     assert "daemon 0.1.0, process 10, up 1:02:05" in lines
-    assert "turns 7 finished, 2 failed" in lines
+    assert "turns 7 finished, 2 failed, 1 refused" in lines
     assert "model small, 491 MB, /m/small.gguf" in lines
     assert "context 512 of 4096 tokens resident, cache 50 MB, 1 of 2 threads" in lines
     assert "prompts 9 of 14 prepared ahead of their first use" in lines
@@ -89,7 +90,7 @@ def test_status_says_how_it_is(run: Run, daemon: ScriptedDaemon) -> None:
     assert "tokens 900 reused (90 %), 100 decoded, 50 generated" in lines
     engine = next(line for line in lines if line.startswith("engine "))
     assert engine.startswith(f"engine ready, process {os.getpid()} with ")
-    assert engine.endswith(" MB, 1 restarts, 3 waiting")
+    assert engine.endswith(" MB, 1 restarts, 3 waiting (2 of them background work)")
 
 
 def test_status_tells_what_was_built_and_what_the_model_can_do_when_asked(

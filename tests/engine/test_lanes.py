@@ -221,6 +221,7 @@ async def test_deferred_background_work_waits_and_direct_work_does_not(running: 
         assert await engine.lane().count("x") == 1
         status = engine.status()
         assert (status.deferred, status.queued, counting.done()) == ("the processor is hot", 1, False)
+        assert status.queued_background == 1
         engine.defer("")
         assert await counting == 3
         assert engine.status().deferred == ""

@@ -124,7 +124,10 @@ def _tokens(totals: Fields, ledger: Fields) -> str:
 def _engine(engine: Fields) -> str:
     pid = engine.get("pid")
     process = f", process {pid}{_memory(pid)}" if isinstance(pid, int) else ""
+    background = _number(engine, "queued_background")
     counts = f"{_text(engine, 'restarts')} restarts, {_text(engine, 'queued')} waiting"
+    if background:
+        counts += f" ({background:.0f} of them background work)"
     return f"{_text(engine, 'state')}{process}, {counts}"
 
 

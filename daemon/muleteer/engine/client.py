@@ -128,6 +128,7 @@ class Engine(Lane):
             totals=self._past + self._ledger.totals,
             threads=self._threads or (supervisor.properties.threads if supervisor.properties else 0),
             deferred=self._deferred,
+            queued_background=len(self._waiting) - self._waiting.count(background=False),
         )
 
     async def ready(self, timeout: float) -> Properties:  # noqa: ASYNC109  (part of the sentence it raises)

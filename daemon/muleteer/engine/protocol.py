@@ -182,7 +182,7 @@ class Held:
 class EngineStatus:
     """The supervisor's view. `state` is one of starting, loading, ready, restarting, failed, stopped, and
     unloaded: nobody used it for a while, and the next request loads it. `deferred` says why background
-    requests wait; empty when they do not."""
+    requests wait; empty when they do not. `queued_background` of the `queued` are such requests."""
 
     state: Literal["starting", "loading", "ready", "restarting", "failed", "stopped", "unloaded"]
     reason: str = ""
@@ -194,3 +194,4 @@ class EngineStatus:
     totals: Use = field(default_factory=Use)
     threads: int = 0
     deferred: str = ""
+    queued_background: int = 0
