@@ -19,7 +19,7 @@ class Pad:
     def __init__(self) -> None:
         self.threads: list[threading.Thread] = []
 
-    async def add(self, text: str) -> Note:
+    async def add(self, text: str, page: str = "") -> Note:
         self.threads.append(threading.current_thread())
         if not text:
             raise OSError("an empty page")

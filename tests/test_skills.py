@@ -17,7 +17,7 @@ from muleteer.toolbox import Toolbox
 class Pad:
     """The simplest notebook."""
 
-    async def add(self, text: str) -> Note:
+    async def add(self, text: str, page: str = "") -> Note:
         return Note(text, datetime.now(UTC))
 
     async def search(self, query: str, limit: int = 8) -> list[Note]:

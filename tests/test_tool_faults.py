@@ -22,7 +22,7 @@ class Pad:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
-    async def add(self, text: str) -> Note:
+    async def add(self, text: str, page: str = "") -> Note:
         self.notes.append(text)
         return Note(text, datetime.now(UTC))
 

@@ -31,7 +31,7 @@ def {name}(place: str, level: int = 1) -> Result:
 class Pad:
     """The simplest notebook."""
 
-    async def add(self, text: str) -> Note:
+    async def add(self, text: str, page: str = "") -> Note:
         return Note(text, datetime.now(UTC))
 
     async def search(self, query: str, limit: int = 8) -> list[Note]:

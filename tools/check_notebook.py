@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from muleteer.tool import Note, Notes, Result, Services, tool
 
+COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
+
 
 @tool(
     effect="read",
@@ -14,7 +16,7 @@ from muleteer.tool import Note, Notes, Result, Services, tool
 async def check_notebook(home: Services, query: str = "") -> Result:
     """Search the notes that the user asked to keep. Use it to look up what the user told earlier.
 
-    query: a few words to search for
+    query: a few words to search for, or the name of a page
     """
     try:
         notes = await home.notebook.search(query)
@@ -23,9 +25,15 @@ async def check_notebook(home: Services, query: str = "") -> Result:
     about = " ".join(query.split())
     if not notes:
         return Result.empty(f'There is no note about "{about}".' if about else "The notebook is empty.")
-    lines = tuple(f"{note.text} (noted {note.when:%-d %B %Y})" for note in notes)
+    lines = tuple(_line(note) for note in notes)
     text = f"{_opening(about, notes)}: {'; '.join(lines)}"
     return Result.ok(text, Notes(lines), ("notebook",))
+
+
+def _line(note: Note) -> str:
+    """A note with its date; on a page of its own, and silent about it, also with the page's name."""
+    named = note.page in ("", COMMON_PAGE) or note.page.casefold() in note.text.casefold()
+    return f"{'' if named else f'{note.page}: '}{note.text} (noted {note.when:%-d %B %Y})"
 
 
 def _opening(about: str, notes: list[Note]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from muleteer.tool import Result, Services, tool
 
 NOTE_LIMIT = 1_000  # characters; a longer note alone would fill the prompt that is answered from
+COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
 
 
 @tool(
     effect="write",
     craft="Copy the fact in the user's own words and language, complete with names and numbers. "
-    "Leave out only phrases such as 'remember that'.",
+    "Leave out only phrases such as 'remember that'. Give a page only if the user names one, as in 'on the "
+    "shopping page'.",
     examples=(
         "remember that the car is on level 3",
         "note: Mia's shoe size is 34",
@@ -18,10 +20,11 @@ NOTE_LIMIT = 1_000  # characters; a longer note alone would fill the prompt that
         "merk dir, dass der Müll dienstags kommt",
     ),
 )
-async def remember(note: str, home: Services) -> Result:
+async def remember(note: str, home: Services, page: str = "") -> Result:
     """Write down a new fact or list for the user. Use it when told to remember, note or save something.
 
     note: the fact to keep, in the user's words
+    page: the page that the user named
     """
     text = " ".join(note.split())
     if not text:
@@ -31,7 +34,8 @@ async def remember(note: str, home: Services) -> Result:
             f"The note has {len(text):,} characters; at most {NOTE_LIMIT:,} fit. Make it shorter."
         )
     try:
-        kept = await home.notebook.add(text)
+        kept = await home.notebook.add(text, page)
     except OSError as error:
         return Result.unavailable(f"I could not write it down: {error}")
-    return Result.ok(f'Noted: "{kept.text}"')
+    where = f" on the page {kept.page}" if kept.page not in ("", COMMON_PAGE) else ""
+    return Result.ok(f'Noted{where}: "{kept.text}"')

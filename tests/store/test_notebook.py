@@ -127,7 +127,8 @@ async def test_a_note_that_cannot_be_read_is_left_out_and_told(
     connection.executemany("INSERT INTO notes (text, written) VALUES (?, ?)", bad)
     connection.commit()
     connection.close()
-    assert await full.search("tea") == []
+    with pytest.raises(StoreError, match="3 notes are damaged, and there are no others"):
+        await full.search("tea")
     assert [note.text for note in await full.search("", limit=2)] == [NOTES[5], NOTES[4]]
     assert caplog.text.count("of the notebook cannot be read") == 7
 

@@ -10,7 +10,7 @@ import unicodedata
 from difflib import get_close_matches
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
@@ -24,6 +24,8 @@ LARGEST_HISTORY = 256 << 10  # bytes of all its messages together
 BODY_SECONDS = 10.0  # to send a body; 1 MiB from a client on this machine takes a few milliseconds
 UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"})  # Unicode categories that show nothing alone
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by category, drawn as nothing
+
+SESSION = r"^[A-Za-z0-9_.-]{0,64}$"  # a name for programs, short enough to be kept with every turn and note
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -41,7 +43,7 @@ class HistoryEntry(BaseModel):
 
 class TurnRequest(BaseModel):
     """The body of `POST /v1/turns`. `stream` unset: as the Accept header says. `confirm` adds to the effects
-    of tools that need a yes."""
+    of tools that need a yes; `session` names the conversation, for the memory."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -49,6 +51,7 @@ class TurnRequest(BaseModel):
     history: list[HistoryEntry] = []
     stream: bool | None = None
     confirm: list[Literal["write", "physical"]] = []
+    session: str = Field("", pattern=SESSION)
 
     def messages(self) -> tuple[Message, ...]:
         """The history as the harness takes it, oldest first."""
@@ -56,12 +59,13 @@ class TurnRequest(BaseModel):
 
 
 class ConfirmRequest(BaseModel):
-    """The body of `POST /v1/turns/{id}/confirm`. `stream` as in `TurnRequest`."""
+    """The body of `POST /v1/turns/{id}/confirm`. `stream` and `session` as in `TurnRequest`."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     confirm: bool
     stream: bool | None = None
+    session: str = Field("", pattern=SESSION)
 
 
 async def read_turn(request: Request, seconds: float = BODY_SECONDS) -> TurnRequest:

@@ -28,6 +28,8 @@ from muleteer.harness.events import (
 
 log = logging.getLogger(__name__)
 
+Begun = tuple[str, AsyncGenerator[Event, None]]  # what was said, and what comes of it
+
 LOADING_WAIT = 10.0  # seconds a turn waits for the model at start; most clients give up after 30 or more
 
 
@@ -46,8 +48,11 @@ class Turn:
     """One turn in its own task, so that a slow reader does not hold the engine. `ended` is called once, as
     soon as there is an outcome or nobody wants one."""
 
-    def __init__(self, events: AsyncGenerator[Event, None], ended: Callable[[Turn], None]) -> None:
+    def __init__(
+        self, message: str, events: AsyncGenerator[Event, None], ended: Callable[[Turn], None]
+    ) -> None:
         self.id = ""
+        self.message = message
         self.outcome: Outcome | None = None
         self._ended = ended
         self._levels: list[LevelUse] = []
@@ -109,8 +114,8 @@ class Turn:
 
 
 class Turns:
-    """All turns of the daemon. `limit` is how many run or wait at once; `ended` is called with each outcome,
-    waits for nothing and never fails."""
+    """All turns of the daemon. `limit` is how many run or wait at once; `ended` is called with each outcome
+    and the message it belongs to, within the turn's session, waits for nothing and never fails."""
 
     def __init__(
         self,
@@ -118,7 +123,7 @@ class Turns:
         health: Health,
         limit: int,
         loading_wait: float = LOADING_WAIT,
-        ended: Callable[[Outcome], None] = lambda outcome: None,
+        ended: Callable[[Outcome, str], None] = lambda outcome, message: None,
     ) -> None:
         self._harness = harness
         self._health = health
@@ -142,14 +147,18 @@ class Turns:
         Waits a bounded time for a model that is still loading. Raises `EngineBusyError` when all places
         are taken, and what `Health.serving` raises.
         """
-        return self._begin(lambda: self._harness.run(message, history, confirm=confirm))
+        return self._begin(lambda: (message, self._harness.run(message, history, confirm=confirm)))
 
     def confirm(self, turn: str, yes: bool) -> AbstractAsyncContextManager[Turn]:
         """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`."""
-        return self._begin(lambda: self._harness.confirmed(self._harness.take(turn), yes))
+        def go_on() -> Begun:
+            pending = self._harness.take(turn)
+            return pending.message, self._harness.confirmed(pending, yes)
+
+        return self._begin(go_on)
 
     @asynccontextmanager
-    async def _begin(self, events: Callable[[], AsyncGenerator[Event, None]]) -> AsyncIterator[Turn]:
+    async def _begin(self, begin: Callable[[], Begun]) -> AsyncIterator[Turn]:
         if self._waiting + len(self._running) >= self._limit:
             raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
         self._waiting += 1
@@ -157,7 +166,7 @@ class Turns:
             await self._health.serving(self._loading_wait)
         finally:
             self._waiting -= 1
-        turn = Turn(events(), self._count)
+        turn = Turn(*begin(), self._count)
         self._running.add(turn)
         try:
             yield turn
@@ -178,7 +187,7 @@ class Turns:
             kind = "cancelled"
         else:
             kind = _kind(turn.outcome)
-            self._ended(turn.outcome)
+            self._ended(turn.outcome, turn.message)
         self._counts[kind] += 1
         why = f" ({turn.outcome.code})" if isinstance(turn.outcome, TurnFailed) else ""
         log.info("turn %s %s%s", turn.id or "?", kind, why)

@@ -15,6 +15,7 @@ import logging
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -31,6 +32,8 @@ Migration = Sequence[str]
 ROOM = 64 * 1024  # bytes free: with less, SQLite has no place for its index of the log (32 KiB) and a page
 # What reading rows raises when they are not what was written; SQLite itself finds only broken pages.
 MISREAD = (ValueError, TypeError, ArithmeticError)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # no space, no inode, or none left of this user's share
+REMAINS = "It is removed, but traces of it may remain in the file; remove anything again later"
 BUSY_TIMEOUT = 5.0  # seconds to wait for another process's transaction; longer than any of ours takes
 
 
@@ -70,10 +73,21 @@ class Database:
         dropped; after, it is finished unwatched."""
         return await self._run("BEGIN IMMEDIATE", work)
 
-    async def _run(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def erase(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """`write`, and then nothing that it removed is left in the file or its log. Raises `StoreError` also
+        when it was removed but the file could not be cleaned; erasing anything again cleans it."""
+        return await self._run("BEGIN IMMEDIATE", work, self._clean)
+
+    async def _run(
+        self,
+        begin: str,
+        work: Callable[[sqlite3.Connection], T],
+        after: Callable[[sqlite3.Connection], None] | None = None,
+    ) -> T:
         if self._thread is None:
             self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, begin, work)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._transact, begin, work, after or self._fold)
 
     async def close(self) -> None:
         """Finish what was begun and close the file. May be called twice; the next use opens it again."""
@@ -82,7 +96,12 @@ class Database:
             await asyncio.get_running_loop().run_in_executor(thread, self._disconnect)
             thread.shutdown(wait=True)
 
-    def _transact(self, begin: str, work: Callable[[sqlite3.Connection], T]) -> T:
+    def _transact(
+        self,
+        begin: str,
+        work: Callable[[sqlite3.Connection], T],
+        after: Callable[[sqlite3.Connection], None],
+    ) -> T:
         try:
             if self._connection is not None and not self._is_at_path():
                 log.warning("%s was removed or replaced; opening what is there now.", self._path)
@@ -94,7 +113,7 @@ class Database:
             try:
                 result = work(connection)
                 connection.execute("COMMIT")
-                self._fold(connection)
+                after(connection)
             except BaseException:
                 if connection.in_transaction:  # SQLite has already rolled back after some errors
                     connection.execute("ROLLBACK")
@@ -111,6 +130,16 @@ class Database:
         all that was acknowledged. Where that fails the log still has it."""
         with suppress(sqlite3.Error):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _clean(self, connection: sqlite3.Connection) -> None:
+        """Write the file anew, without the remains of rows that were removed or moved, and empty the log."""
+        try:
+            connection.execute("VACUUM")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.Error as error:
+            raise StoreError(f"{REMAINS}: {self._explain(error)}") from error
+        if busy:
+            raise StoreError(f"{REMAINS}: another program reads {self._path}.")
 
     def _connect(self) -> sqlite3.Connection:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -147,6 +176,8 @@ class Database:
             )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # an acknowledged note survives a power cut
+        connection.execute("PRAGMA secure_delete = ON")  # what is removed is overwritten
+        connection.text_factory = _text
         if version == newest:
             return
         connection.execute("BEGIN IMMEDIATE")
@@ -180,24 +211,29 @@ class Database:
             primary in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and self._is_disk_full()
         ):
             return f"the disk of {self._path} is full; free some space."
-        # Without a code it is Python's: a text that is not UTF-8.
-        undecoded = isinstance(error, sqlite3.OperationalError) and code is None
-        if (
-            primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-            or isinstance(error, MISREAD)
-            or undecoded
-        ):
+        if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(error, MISREAD):
             return f"{self._path} is damaged ({error}); it was left as it is. Restore it or move it away."
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return f"another program keeps {self._path} locked."
         if isinstance(error, OSError):
-            if error.errno == errno.ENOSPC:
+            if error.errno in NO_ROOM:
                 return f"the disk of {self._path} is full; free some space."
             return f"{self._path} cannot be used: {error.strerror or error}."
         return f"{self._path} cannot be used: {error}."
 
     def _is_disk_full(self) -> bool:
-        """SQLite says so only of some writes; of others it reports that they failed."""
-        with suppress(OSError):
-            return shutil.disk_usage(self._path.parent).free < ROOM
+        """Or out of inodes, or of this user's share. SQLite says so only of some writes; of others it reports
+        that they failed, so a file is tried."""
+        try:
+            if shutil.disk_usage(self._path.parent).free < ROOM:
+                return True
+            with tempfile.TemporaryFile(dir=self._path.parent, buffering=0) as file:
+                file.write(bytes(ROOM))
+        except OSError as error:
+            return error.errno in NO_ROOM
         return False
+
+
+def _text(stored: bytes) -> str:
+    """A broken character must not hide the rest of its row, nor the other rows."""
+    return stored.decode(errors="replace")
