@@ -14,16 +14,16 @@ background turn carries out one skill: no planner, no other handle, nobody to as
 from __future__ import annotations
 
 import asyncio
-import copy
 import logging
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import closing
 
-from muleteer.engine.protocol import Conversation, Message
+from muleteer.engine.protocol import Message
 from muleteer.errors import MuleteerError, OverBudgetError, RequestError, TooLongError
-from muleteer.harness import answer, confirmation, constants, follower, measure, steps
+from muleteer.harness import answer, confirmation, follower, steps
+from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Brain, Lane
 from muleteer.harness.claims import CORRECTION, claims
 from muleteer.harness.confirmation import Confirmations, Pending
@@ -42,9 +42,7 @@ from muleteer.harness.events import (
 )
 from muleteer.harness.exact import Audit, ExactLane
 from muleteer.harness.ledger import Ledger
-from muleteer.harness.planner import Planner
 from muleteer.harness.scrub import Scrubber
-from muleteer.harness.shortlist import Shortlist
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, Plan, PlanSignal, ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
 from muleteer.sections import Budgets
@@ -60,54 +58,17 @@ REGENERATIONS = 2
 FLOOR = "I am sorry, I found no answer to that."
 
 
-class Harness:
+class Harness(Arrangement):
     """The harness of one brain over one catalogue. Turns may run at the same time; the engine queues. Tools
     whose effects are in `confirm` never run without a yes."""
 
     def __init__(
         self, brain: Brain, catalogue: Catalogue, budgets: Budgets, confirm: Collection[str] = ()
     ) -> None:
-        self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        super().__init__(brain, catalogue, budgets)
         self.confirm = frozenset(confirm)
         self.confirmations = Confirmations()
         self.audit = Audit()
-        self._arrange()
-
-    def _arrange(self) -> None:
-        menu = self.catalogue.menu()
-        self.planner = Planner(menu, self.budgets.planner_prompt)
-        self.shortlist = Shortlist(menu)
-
-    async def prepare(self) -> None:
-        """Measure every static prompt and decode the planner's. Raises `ConfigError` when that cannot fit."""
-        await self.measure()
-        await self.warm()
-
-    async def measure(self) -> int:
-        """Disable by name what cannot fit; the tokens of the planner's prompt. Raises `ConfigError` when that
-        cannot."""
-        await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
-        tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
-        self._arrange()
-        self.catalogue.costs.update(await measure.costs(self.brain, self.catalogue, self.budgets))
-        return tokens
-
-    async def renew(self, catalogue: Catalogue) -> None:
-        """Measure another catalogue, and use it from the next turn on; turns that run keep theirs. Raises as
-        `measure` does, and then nothing has changed."""
-        new = copy.copy(self)
-        new.catalogue = catalogue
-        await new.measure()
-        self.catalogue = catalogue
-        self._arrange()
-
-    async def warm(self) -> None:
-        """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""
-        await self.brain.warm(self.planner.prompt(""))
-
-    def prompts(self) -> dict[str, Conversation]:
-        """Every static prompt by the name of its level, in the menu's order; see `constants`."""
-        return constants.prompts(self.catalogue, self.planner)
 
     def run(
         self,

@@ -1,0 +1,60 @@
+"""One catalogue on one brain: what the planner is shown, measured, with every static prompt.
+
+Knows budgets and prompts. Does not know turns: `turn.py` runs them over what is arranged here.
+"""
+
+from __future__ import annotations
+
+import copy
+
+from muleteer.engine.protocol import Conversation
+from muleteer.harness import constants, measure
+from muleteer.harness.brains import Brain
+from muleteer.harness.planner import Planner
+from muleteer.harness.shortlist import Shortlist
+from muleteer.sections import Budgets
+from muleteer.skills import Catalogue
+
+
+class Arrangement:
+    """`planner` and `shortlist` over the catalogue that is in use."""
+
+    def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
+        self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        self._arrange()
+
+    def _arrange(self) -> None:
+        menu = self.catalogue.menu()
+        self.planner = Planner(menu, self.budgets.planner_prompt)
+        self.shortlist = Shortlist(menu)
+
+    async def prepare(self) -> None:
+        """Measure every static prompt and decode the planner's. Raises `ConfigError` when that cannot fit."""
+        await self.measure()
+        await self.warm()
+
+    async def measure(self) -> int:
+        """Disable by name what cannot fit; the tokens of the planner's prompt. Raises `ConfigError` when that
+        cannot."""
+        await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
+        tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
+        self._arrange()
+        self.catalogue.costs.update(await measure.costs(self.brain, self.catalogue, self.budgets))
+        return tokens
+
+    async def renew(self, catalogue: Catalogue) -> None:
+        """Measure another catalogue, and use it from the next turn on; turns that run keep theirs. Raises as
+        `measure` does, and then nothing has changed."""
+        new = copy.copy(self)
+        new.catalogue = catalogue
+        await new.measure()
+        self.catalogue = catalogue
+        self._arrange()
+
+    async def warm(self) -> None:
+        """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""
+        await self.brain.warm(self.planner.prompt(""))
+
+    def prompts(self) -> dict[str, Conversation]:
+        """Every static prompt by the name of its level, in the menu's order; see `constants`."""
+        return constants.prompts(self.catalogue, self.planner)
