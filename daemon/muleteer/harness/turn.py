@@ -14,6 +14,7 @@ background turn carries out one skill: no planner, no other handle, nobody to as
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import secrets
 import time
