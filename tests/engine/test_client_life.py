@@ -44,10 +44,10 @@ async def test_an_unused_model_is_unloaded_and_the_next_call_loads_it(
 ) -> None:
     async with running(idle_unload=0.1) as engine:
         await engine.warm(prompt(""))
-        pid = engine.status().pid
+        pid, loaded = engine.status().pid, engine.status().properties
         await printed.wait_for("The engine is unloaded")
         status = engine.status()
-        assert (status.state, status.pid, status.properties) == ("unloaded", None, None)
+        assert (status.state, status.pid, status.properties) == ("unloaded", None, loaded)
         assert (status.restarts, status.reason, status.held) == (0, "", Held())
         assert status.totals == USED
         assert "Nobody has used the model for 0.1 seconds: it is unloaded." in printed.lines

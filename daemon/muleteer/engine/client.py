@@ -123,7 +123,7 @@ class Engine(Lane):
             restarts=supervisor.restarts,
             queued=len(self._waiting),
             pid=supervisor.pid,
-            properties=supervisor.properties,
+            properties=supervisor.known,
             held=self._ledger.held,
             totals=self._past + self._ledger.totals,
             threads=self._threads or (supervisor.properties.threads if supervisor.properties else 0),

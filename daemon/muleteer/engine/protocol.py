@@ -181,8 +181,9 @@ class Held:
 @dataclass(frozen=True, slots=True)
 class EngineStatus:
     """The supervisor's view. `state` is one of starting, loading, ready, restarting, failed, stopped, and
-    unloaded: nobody used it for a while, and the next request loads it. `deferred` says why background
-    requests wait; empty when they do not. `queued_background` of the `queued` are such requests."""
+    unloaded: nobody used it for a while, and the next request loads it. `properties` are the model's as it
+    was last loaded. `deferred` says why background requests wait; empty when they do not. `queued_background`
+    of the `queued` are such requests."""
 
     state: Literal["starting", "loading", "ready", "restarting", "failed", "stopped", "unloaded"]
     reason: str = ""

@@ -86,6 +86,7 @@ class Supervisor:
         self.failure: MuleteerError = EngineError("The engine is not running.")
         self.restarts = 0
         self.properties: Properties | None = None
+        self.known: Properties | None = None  # of the process before, while there is none
         self._command = command
         self._load = load
         self._owner = owner
@@ -193,7 +194,7 @@ class Supervisor:
                             self._become("loading")
                         case wire.Ready():
                             loading.cancel()
-                            self.properties = message.properties
+                            self.properties = self.known = message.properties
                             self._become("ready")
                         case wire.Failed(id=None):
                             return wire.as_error(message)
