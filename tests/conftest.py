@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from muleteer.engine import models
+from tests.home import write_home, write_serial
+from tests.ports.microcontroller import Microcontroller, greenhouse
 
 # A shell that starts the tests in the background makes them and all they start ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,12 +25,14 @@ START_SECONDS = 300.0  # a cold file cache on a slow disk
 
 @dataclass
 class Served:
-    """A daemon that is ready. `environment` is that of a user whose commands shall reach it."""
+    """A daemon that is ready, in a home with papers, a calendar and a greenhouse at a serial port.
+    `environment` is that of a user whose commands shall reach it; `heard` is what the greenhouse got."""
 
     socket: Path
     environment: dict[str, str]
     process: subprocess.Popen[str]
     log: list[str]
+    heard: list[str]
 
 
 @pytest.fixture(scope="session")
@@ -39,12 +43,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     )
     home = tmp_path_factory.mktemp("home")
     socket = home / "s"
+    papers, calendars = write_home(home)
+    board = Microcontroller(home / "port", greenhouse)
+    write_serial(home / ".config" / "muleteer" / "config.toml", board.path)
     environment = {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "MULETEER_SOCKET": str(socket),
         "MULETEER_MODELS": str(model.parent),
+        "MULETEER_FILES__FOLDERS": str(papers),
+        "MULETEER_CALENDAR__FOLDERS": str(calendars),
     }
     command = [sys.executable, "-m", "muleteer", "serve", "--state", str(home / "state")]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
@@ -64,11 +73,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     try:
         assert ready.wait(START_SECONDS), f"not ready:\n{''.join(log)}"
         assert process.poll() is None, f"ended:\n{''.join(log)}"
-        yield Served(socket, environment, process, log)
+        yield Served(socket, environment, process, log, board.heard)
     finally:
         process.terminate()
         code = process.wait(60)
         reader.join()
+        board.unplug()
         assert process.stderr
         process.stderr.close()
     assert code == -signal.SIGTERM, f"ended with {code}:\n{''.join(log)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -23,24 +22,8 @@ from muleteer.store.notebook import SqliteNotebook
 from muleteer.toolbox import Toolbox
 from tests.documents.conftest import Shelf
 from tests.harness.scripted import Scripted, ScriptedBrain
+from tests.home import SERIAL, write_home
 from tests.ports.microcontroller import Microcontroller, greenhouse
-
-LETTER = "Dear tenant, the chimney sweep comes on 14 March at 9:30. Please keep the cellar open."
-DENTIST = """BEGIN:VCALENDAR
-VERSION:2.0
-PRODID:-//test//EN
-BEGIN:VEVENT
-UID:1
-DTSTART:{day}T160000
-DTEND:{day}T163000
-SUMMARY:Dentist
-END:VEVENT
-END:VCALENDAR
-"""
-SERIAL = {
-    "sensors": {"greenhouse": {"request": "T?", "pattern": r"T=(\d+\.\d)", "unit": "°C"}},
-    "switches": {"lamp": {"on": "L1", "off": "L0", "when_on": "L=1", "when_off": "L=0"}},
-}
 
 
 class House:
@@ -56,16 +39,6 @@ class House:
         events = [each async for each in Harness(brain, self.catalogue, Budgets(), confirm).run(message)]
         assert not brain.script, "the turn asked less than was scripted"
         return events
-
-
-def write_home(folder: Path) -> tuple[Path, Path]:
-    """A folder of papers with one letter, and one of calendars with one appointment today."""
-    papers, calendars = folder / "papers", folder / "calendars"
-    papers.mkdir(parents=True)
-    calendars.mkdir()
-    (papers / "chimney letter.txt").write_text(LETTER)
-    (calendars / "home.ics").write_text(DENTIST.format(day=date.today().strftime("%Y%m%d")))
-    return papers, calendars
 
 
 @pytest.fixture
