@@ -46,11 +46,12 @@ class Exchange:
 
 @dataclass
 class ScriptedDaemon:
-    """Answers by path; what was asked is in `requests`."""
+    """Answers by path; what was asked is in `requests`, in which session in `sessions`."""
 
     socket: Path
     replies: dict[str, Reply] = field(default_factory=dict)
     requests: list[dict[str, object]] = field(default_factory=list)
+    sessions: list[object] = field(default_factory=list)
 
 
 def whole(status: int, body: bytes, kind: str = "application/json") -> Reply:
@@ -110,6 +111,7 @@ def listening(socket: Path) -> Iterator[ScriptedDaemon]:
                 if line.lower().startswith(b"content-length:"):
                     length = int(line.partition(b":")[2])
             body = json.loads(self.rfile.read(length)) if length else {}
+            daemon.sessions.append(body.pop("session", None))
             daemon.requests.append(body)
             daemon.replies[path](Exchange(path, body, self))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -61,10 +62,12 @@ class _UnixConnection(HTTPConnection):
 
 
 class Daemon:
-    """The daemon behind one socket. Each request has a connection of its own, closed with it."""
+    """The daemon behind one socket. Each request has a connection of its own, closed with it; the turns of
+    one `Daemon` are one session."""
 
     def __init__(self, path: Path) -> None:
         self.socket = path
+        self.session = secrets.token_hex(8)
 
     def get(self, path: str) -> dict[str, object]:
         """One JSON object. Raises `SocketError` when no daemon answers, `ReportedError` when it refuses."""
@@ -87,7 +90,7 @@ class Daemon:
         Raises `SocketError` when no daemon answers, `ReportedError` when the turn fails or the connection
         is lost.
         """
-        request: dict[str, object] = {"message": message, "stream": True}
+        request: dict[str, object] = {"message": message, "stream": True, "session": self.session}
         if history:
             request["history"] = list(history)
         return self._turn("/v1/turns", request)
@@ -95,7 +98,7 @@ class Daemon:
     def confirm(self, turn: str, yes: bool) -> Generator[tuple[str, dict[str, object]], None, None]:
         """The events of a turn that goes on with the answer to its question. Raises as `turn`."""
         path = f"/v1/turns/{quote(turn, safe='')}/confirm"
-        return self._turn(path, {"confirm": yes, "stream": True})
+        return self._turn(path, {"confirm": yes, "stream": True, "session": self.session})
 
     def _turn(
         self, path: str, request: Mapping[str, object]

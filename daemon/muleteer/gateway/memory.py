@@ -92,15 +92,15 @@ class _Views:
         return replies.Json(body)
 
     async def search(self, request: Request) -> Response:
-        """Notes and turns that fit a query, best first."""
-        query, limit = request.query_params.get("query", ""), _number(request, "limit", 8)
-        when = request.query_params.get("when", "")
+        """Notes and turns that fit a query, best first; `kind` leaves out one of them, `when` the notes."""
+        query, limit = request.query_params.get("query", ""), min(_number(request, "limit", 8), MOST_AT_ONCE)
+        when, kind = (request.query_params.get(name, "") for name in ("when", "kind"))
         found: list[Note] | None = []
         turns: list[PastTurn] | None = []
         why: list[str] = []
-        if not when:
+        if kind != "turns" and not when:
             found, why = await _or_why("The notebook", self._notebook.search(query, limit))
-        if self._memory.days:
+        if kind != "notes" and (self._memory.days or kind == "turns"):
             turns, no_turns = await _or_why("The memory", self._memory.search(query, limit, when))
             why += no_turns
         notes_found = [note_fields(note) for note in found or ()]

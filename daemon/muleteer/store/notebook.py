@@ -153,7 +153,8 @@ class SqliteNotebook:
         def select(connection: sqlite3.Connection) -> list[Note]:
             rows = connection.execute("SELECT id, page FROM notes WHERE id > ? ORDER BY id", (after,))
             wanted = _stored_page(page, _pages(connection))
-            return _readable(connection, (n for n, on in rows if not page or on == wanted), 1.0, limit)
+            numbers = [number for number, on in rows if not page or on == wanted]
+            return _readable(connection, numbers, 1.0, limit, strict=not after)
 
         return await self._database.read(select)
 
@@ -239,9 +240,11 @@ def _newest(connection: sqlite3.Connection) -> Iterator[int]:
     return (row[0] for row in connection.execute("SELECT id FROM notes ORDER BY id DESC"))
 
 
-def _readable(connection: sqlite3.Connection, numbers: Iterable[int], match: float, limit: int) -> list[Note]:
-    """The first of the notes; raises `StoreError` when none of those that are there can be read: an empty
-    answer would say that there is nothing."""
+def _readable(
+    connection: sqlite3.Connection, numbers: Iterable[int], match: float, limit: int, strict: bool = True
+) -> list[Note]:
+    """The first of the notes. When none of those that are there can be read, an empty answer would say that
+    there is nothing: raises `StoreError` if `strict`."""
     broken = 0
 
     def read() -> Iterator[Note]:
@@ -254,7 +257,7 @@ def _readable(connection: sqlite3.Connection, numbers: Iterable[int], match: flo
                 broken += 1
 
     found = list(islice(read(), limit))
-    if broken and not found:
+    if broken and not found and strict:
         raise StoreError(f"{broken} notes are damaged, and there are no others.")
     return found
 
