@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from muleteer.engine import models
@@ -19,6 +20,10 @@ from tests.ports.microcontroller import Microcontroller, greenhouse
 
 # A shell that starts the tests in the background makes them and all they start ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Other work on the machine may hold up any one example for longer than the library allows.
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 START_SECONDS = 300.0  # a cold file cache on a slow disk
 

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import uvloop
 
-from muleteer import exits, paths
+from muleteer import exits, paths, session
 from muleteer.closing import GRACE_SECONDS, Closing, Stop, end_tasks, leave
 from muleteer.config import Settings
 from muleteer.engine import models
@@ -33,17 +33,22 @@ from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
+from muleteer.gateway.steering import steering_routes
 from muleteer.gateway.turns import Turns
 from muleteer.harness import constants
+from muleteer.harness.events import Outcome, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.heat import Cooling
 from muleteer.household import open_household
+from muleteer.loading import Library
 from muleteer.lock import HeldError, LockFile
+from muleteer.renewal import Renewal, gather, tell
 from muleteer.sensors import Sensors
-from muleteer.skills import load_catalogue
+from muleteer.skill_files import SkillLibrary
+from muleteer.stock import Stock
 from muleteer.store.usage import Usage
-from muleteer.toolbox import Toolbox
 from muleteer.warming import Warming
+from muleteer.watching import changes
 
 log = logging.getLogger(__name__)
 
@@ -122,20 +127,28 @@ async def _start(settings: Settings, closing: Closing) -> None:
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
     await usage.open()
-    catalogue = load_catalogue(paths.skill_folders(), Toolbox.load(paths.tool_folders(), household.services))
+    tools = Library(paths.tool_folders(), packages=True)
+    stock = Stock(SkillLibrary(paths.skill_folders()), tools, household.services, settings.state)
+    catalogue = await gather(stock)
+    disabled = catalogue.reasons()
     engine = _engine(settings)
     harness = Harness(engine, catalogue, settings.budgets, settings.tools.confirm)
     health = Health(engine)
     warming = Warming(engine, harness.prompts, usage.by_use)
+    renewal = Renewal(stock, harness, warming.renew)
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)
 
     gateway = settings.gateway
     listener = listen_unix(gateway.socket, gateway.socket_mode, gateway.socket_group)
     closing.add("socket", listener.close)
     closing.add("engine", engine.stop, ENGINE_STOP_SECONDS)
-    turns = Turns(
-        harness, health, settings.engine.queue + 1, ended=lambda outcome: usage.add(constants.used(outcome))
-    )
+
+    def ended(outcome: Outcome, message: str) -> None:
+        usage.add(constants.used(outcome))
+        if isinstance(outcome, TurnFinished):
+            household.memory.add(message, outcome.answer, session.current.get())
+
+    turns = Turns(harness, health, settings.engine.queue + 1, ended=ended)
     sections: dict[str, Report] = {
         "prompts": warming.report,
         "heat": cooling.report,
@@ -143,7 +156,8 @@ async def _start(settings: Settings, closing: Closing) -> None:
         **household.sections,
     }
     model = settings.engine.model
-    parts = (turns, health, engine, catalogue, model, listener.path, sections, household.routes)
+    routes = [*household.routes, *steering_routes(renewal, health)]
+    parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
     server = HttpServer(build_app(Gateway(*parts)))
     await server.start(listener.socket)
     closing.add(
@@ -156,7 +170,10 @@ async def _start(settings: Settings, closing: Closing) -> None:
     _in_background(closing, "usage", usage.run())
     await engine.start()
     pid = await _prepare(settings, health, engine, harness)
+    tell(catalogue, disabled)
     _in_background(closing, "warming", warming.run(pid))
+    watched = changes([*paths.skill_folders(), *paths.tool_folders()])
+    _in_background(closing, "watching of skills and tools", renewal.run(watched))
     health.enter("ready")
     log.info("Ready.")
 
@@ -219,6 +236,7 @@ def _engine(settings: Settings) -> Engine:
             states=str(settings.state / "prefixes"),
             parked_memory=chosen.parked_memory * MIB,
             parked_disk=chosen.parked_disk * MIB,
+            parked_talks=chosen.parked_talks,
         ),
         queue=chosen.queue,
         load_timeout=chosen.load_timeout,

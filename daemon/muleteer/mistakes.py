@@ -89,6 +89,8 @@ def _within(error: ErrorDetails) -> str:
 def _wanted(key: str, field: FieldInfo) -> str:
     if key == "gateway.socket_mode":
         return "0o600 or 0o660"
+    if field.annotation is bool:
+        return "true or false"
     if get_origin(field.annotation) is Literal:
         return "one of " + ", ".join(get_args(field.annotation))
     bounds = {

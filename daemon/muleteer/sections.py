@@ -122,6 +122,9 @@ class EngineSettings(Section):
         le=1_048_576,
         description="MiB of prefixes parked on disk; 0 parks none there, 1048576 is a terabyte",
     )
+    parked_talks: bool = Field(
+        False, description="true: conversations are parked on disk, too; it wears out a card"
+    )
     idle_unload: IdleSeconds = Field(
         0.0,
         ge=0,

@@ -117,6 +117,24 @@ def test_a_conversation_comes_back_from_memory_and_is_never_written_to_disk(
     assert max(map(len, files)) < 130 * 4 + first.decoded * 23_040 // 2  # none as long as the conversation
 
 
+def test_conversations_go_down_to_disk_where_that_is_allowed_and_leave_it_where_it_is_not(
+    tiny: Path, settings: LoadSettings
+) -> None:
+    settings = replace(settings, parked_memory=0, parked_talks=True)
+    said = (Message("user", "Tell me about mules. " * 20), Message("assistant", "They are strong."))
+    with loaded(tiny, settings) as decoder:
+        decoder.choose(tool(0, "Really?", *said), YES_NO, go_on)
+        for number in (1, 2, 3, 4):
+            decoder.choose(tool(number, "Is water wet?"), YES_NO, go_on)
+    with loaded(tiny, settings) as decoder:
+        assert decoder.held.disk_prefixes > len(TOOLS)
+        assert decoder.choose(tool(0, "Why?", *said), YES_NO, go_on).use.decoded < 20
+        assert len(decoder._cache._forest.sequences()) == 2  # it came back unpinned, and the tool is decoded
+    with loaded(tiny, replace(settings, parked_talks=False)) as decoder:
+        assert decoder.held.disk_prefixes == len(TOOLS)
+        assert decoder.choose(tool(0, "Why?", *said), YES_NO, go_on).use.decoded > 100
+
+
 def test_prefixes_of_a_larger_context_are_left_alone(tiny: Path, settings: LoadSettings) -> None:
     long = Conversation((Message("system", "A long story. " * 150), Message("user", "")), constant=1)
     with loaded(tiny, replace(settings, context=1024)) as decoder:

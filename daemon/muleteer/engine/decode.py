@@ -372,7 +372,9 @@ def _tiers(path: Path, settings: LoadSettings) -> Tiers:
     if not settings.states:
         return Tiers(settings.parked_memory)
     try:
-        files = StateFiles(Path(settings.states), identify(path, llama.build()), settings.parked_disk)
+        files = StateFiles(
+            Path(settings.states), identify(path, llama.build()), settings.parked_disk, settings.parked_talks
+        )
     except OSError as error:
         _log.warning("Prefixes cannot be saved in %s: %s.", settings.states, error.strerror)
         files = None

@@ -6,7 +6,7 @@ only after its checksum matched. Damaged and foreign files are ignored and repla
 emptied is a damaged one, so nothing waits for the disk.
 
     magic  checksum (of all that follows)  identity (of model and build)  sizes of tokens and state
-    tokens  state
+    whether the prefix is constant  tokens  state
 
 One thread writes and removes, in order, so that the folder is what the index says; nobody waits for the disk.
 """
@@ -27,8 +27,8 @@ from pathlib import Path
 from muleteer.engine.parking import Parked, Tier
 from muleteer.files import open_regular, read_whole
 
-MAGIC = b"muleteer prefix\x02"
-HEAD = struct.Struct(f"<{len(MAGIC)}s32s32sIQ")
+MAGIC = b"muleteer prefix\x03"
+HEAD = struct.Struct(f"<{len(MAGIC)}s32s32sIQ?")
 SUFFIX = ".state"
 UNFINISHED = ".new"
 MOST_TOKENS = 131_072  # the largest context that can be set
@@ -58,11 +58,12 @@ def identify(model: Path, build: str) -> bytes:
 
 
 class StateFiles:
-    """The folder of one daemon. `ignored` counts files that were damaged or are no state files."""
+    """The folder of one daemon: at most `limit` bytes, and what people said only if `talks`. `ignored` counts
+    files that were damaged or are no state files."""
 
-    def __init__(self, folder: Path, identity: bytes, limit: int) -> None:
+    def __init__(self, folder: Path, identity: bytes, limit: int, talks: bool = False) -> None:
         self._folder, self._identity = folder, identity
-        self.tier = Tier(limit)
+        self.tier, self.talks = Tier(limit), talks
         self.ignored = 0
         self._writes: dict[str, tuple[bytes, Future[bool]]] = {}
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="states")
@@ -74,7 +75,7 @@ class StateFiles:
         """Whether exactly these tokens are here, or will be soon."""
         return key(self._identity, tokens) in self.tier
 
-    def save(self, tokens: Sequence[int], state: bytes) -> None:
+    def save(self, tokens: Sequence[int], state: bytes, constant: bool = True) -> None:
         """Write soon, unless it is there or the disk is behind (it is decoded again then). A disk that is
         full or gone is said once in the log."""
         self.settle()
@@ -82,9 +83,10 @@ class StateFiles:
         size = HEAD.size + 4 * len(tokens) + len(state)
         if name in self.tier or not self.tier.fits(size) or len(self._writes) >= PENDING:
             return
-        for gone in self.tier.put(Parked(name, tuple(tokens), size, constant=True)):
+        parked = Parked(name, tuple(tokens), size, constant)
+        for gone in self.tier.put(parked):
             self._remove(gone.key)
-        self._writes[name] = state, self._writer.submit(self._write, name, _packed(tokens), state)
+        self._writes[name] = state, self._writer.submit(self._write, parked, state)
 
     def load(self, parked: Parked) -> bytes | None:
         """The state of an indexed prefix; None, and the file is forgotten, when it cannot be trusted."""
@@ -137,7 +139,8 @@ class StateFiles:
                 _log.warning("%s is no saved prefix, or a damaged one; it is removed.", path.name)
                 _unlink(path)
         for _, parked in sorted(found, key=itemgetter(0)):
-            gone = self.tier.put(parked) if self.tier.fits(parked.size) else [parked]
+            wanted = self.tier.fits(parked.size) and (parked.constant or self.talks)
+            gone = self.tier.put(parked) if wanted else [parked]
             for each in gone:
                 self._remove(each.key)
 
@@ -146,37 +149,40 @@ class StateFiles:
         `ValueError` and others if it is not a whole state file."""
         with open_regular(path) as file:
             status = os.fstat(file.fileno())
-            magic, _, identity, count, length = HEAD.unpack(file.read(HEAD.size))
+            magic, _, identity, count, length, constant = HEAD.unpack(file.read(HEAD.size))
             if magic != MAGIC or count > MOST_TOKENS or status.st_size != HEAD.size + 4 * count + length:
                 raise ValueError("another magic or length")
             tokens = array("I", file.read(4 * count))
         if path.stem != key(identity, tokens):
             raise ValueError("another name")
         known = tuple(tokens) if identity == self._identity else ()
-        return status.st_mtime_ns, Parked(path.stem, known, status.st_size, constant=True)
+        return status.st_mtime_ns, Parked(path.stem, known, status.st_size, constant)
 
     def _read(self, parked: Parked) -> bytes | None:
         try:
             with open_regular(self._path(parked.key)) as file:
                 data = read_whole(file, parked.size)
-            magic, checksum, identity, count, _ = HEAD.unpack_from(data)
+            magic, checksum, identity, count, _, constant = HEAD.unpack_from(data)
         except (OSError, struct.error):
             return None
         body = memoryview(data)[len(MAGIC) + 32 :]
         if magic != MAGIC or identity != self._identity or count != len(parked.tokens):
+            return None
+        if constant != parked.constant:
             return None
         if hashlib.blake2b(body, digest_size=32).digest() != checksum:
             return None
         start = HEAD.size + 4 * count
         return data[start:] if data[HEAD.size : start] == _packed(parked.tokens) else None
 
-    def _write(self, name: str, packed: bytes, state: bytes) -> bool:
+    def _write(self, parked: Parked, state: bytes) -> bool:
         """In the writer's thread; whether it is there now."""
-        counts = struct.pack("<IQ", len(packed) // 4, len(state))
+        packed = _packed(parked.tokens)
+        counts = struct.pack("<IQ?", len(parked.tokens), len(state), parked.constant)
         checksum = hashlib.blake2b(digest_size=32)
         for part in (self._identity, counts, packed, state):
             checksum.update(part)
-        path = self._path(name)
+        path = self._path(parked.key)
         unfinished = path.with_suffix(UNFINISHED)
         try:
             with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

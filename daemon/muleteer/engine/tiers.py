@@ -1,7 +1,7 @@
 """Where prefixes go that leave the context, and where they come back from: memory first, then disk.
 
 The memory tier holds states as bytes; what it gives up goes to disk if it is constant (planner, skills,
-tools), and is forgotten if it is not: what people said is not written to disk, nor is a card worn out by it.
+tools). What people said does so only where that is allowed: it is private, and wears out a card.
 Knows states as opaque bytes; nothing of llama.cpp.
 """
 
@@ -75,8 +75,8 @@ class Tiers:
             gone, self._states[parked.key] = self._memory.put(parked), state
         for each in gone:
             left = self._states.pop(each.key)
-            if each.constant:
-                self.save(each.tokens, left)
+            if self._files and (each.constant or self._files.talks):
+                self._files.save(each.tokens, left, each.constant)
 
     def clear(self) -> None:
         """Forget what is in memory."""
