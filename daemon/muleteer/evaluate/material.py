@@ -101,8 +101,12 @@ class Material:
         return cls(load_catalogue([share / "skills"], toolbox), Budgets())
 
     def constants(self) -> list[Conversation]:
-        """Every prompt with a constant part, in the order that the daemon decodes them."""
-        return list(constants.prompts(self.catalogue, self.planner).values())
+        """Every prompt with a constant part that is asked for here, in the order that the daemon decodes
+        them: the planner's is that of the whole menu, whatever else is shipped costs no benchmark time."""
+        known = constants.prompts(self.catalogue, self.planner)
+        tools = {tool.name for tool in self.catalogue.expand([SKILL])} | {tool for tool, _ in CALLS}
+        asked = {"planner", f"follower:{SKILL}", *(f"agent:{tool}" for tool in tools), "reply", "answer"}
+        return [prompt for name, prompt in known.items() if name in asked]
 
     def plan(self, message: str) -> Step:
         """L1."""
