@@ -80,7 +80,7 @@ async def served(
     health = Health(engine)
     health.enter("ready")
     ended: list[Outcome] = []
-    turns = Turns(harness, health, LIMIT, LOADING_WAIT, ended.append)
+    turns = Turns(harness, health, LIMIT, LOADING_WAIT, lambda outcome, _: ended.append(outcome))
     listener = listen_unix(folder / "s")
     server = HttpServer(
         build_app(

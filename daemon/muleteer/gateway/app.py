@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 import muleteer
+from muleteer import session
 from muleteer.engine.protocol import Use
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import listings, replies
@@ -41,7 +42,7 @@ class Gateway:
     turns: Turns
     health: Health
     engine: Supervised
-    catalogue: Catalogue
+    catalogue: Callable[[], Catalogue]
     model: str
     socket: Path
     sections: Mapping[str, Report] = field(default_factory=dict)
@@ -87,12 +88,14 @@ class _Views:
     async def turns(self, request: Request) -> ASGIApp:
         """Run a turn: server-sent events, or one JSON object."""
         turn = await read_turn(request, self._gateway.body)
+        session.begin(turn.session)
         begin = partial(self._gateway.turns.start, turn.message, turn.messages(), turn.confirm)
         return self._reply(wants_stream(turn, request.headers.get("accept", "")), begin)
 
     async def confirm(self, request: Request) -> ASGIApp:
         """Go on with a turn that ended in a question."""
         answer = await read_as(ConfirmRequest, request, '{"confirm": true}')
+        session.begin(answer.session)
         begin = partial(self._gateway.turns.confirm, request.path_params["turn"], answer.confirm)
         return self._reply(wants_stream(answer, request.headers.get("accept", "")), begin)
 
@@ -129,7 +132,7 @@ class _Views:
         return replies.Json({"state": state})
 
     async def skills(self, request: Request) -> Response:
-        return replies.Json(listings.list_skills(self._gateway.catalogue))
+        return replies.Json(listings.list_skills(self._gateway.catalogue()))
 
     async def tools(self, request: Request) -> Response:
-        return replies.Json(listings.list_tools(self._gateway.catalogue))
+        return replies.Json(listings.list_tools(self._gateway.catalogue()))

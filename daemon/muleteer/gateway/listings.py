@@ -1,43 +1,94 @@
-"""What the daemon can do, as `GET /v1/skills` and `GET /v1/tools` list it, disabled ones with the reason."""
+"""What the daemon can do, as `GET /v1/skills` and `GET /v1/tools` list it: what each thing costs, where it
+is from, and why what is disabled cannot be used."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
+from muleteer.declared import NAME, handle_of
 from muleteer.skills import Catalogue, Skill
+from muleteer.steering import Wishes
 from muleteer.toolbox import Tool
 
+Entry = dict[str, object]
 
-def list_skills(catalogue: Catalogue) -> dict[str, object]:
-    """`{"skills": [...]}` by name; a disabled skill's other fields are empty."""
-    enabled = [_skill(catalogue, skill) for skill in catalogue.skills.values()]
-    disabled: list[dict[str, object]] = [
-        {"name": name, "description": "", "state": "disabled", "reason": reason, "examples": [], "tools": []}
+
+def list_skills(catalogue: Catalogue) -> dict[str, list[Entry]]:
+    """`{"skills": [...]}` by name. `origin` is `shipped`, a folder or a package, `on_disk` the handle there,
+    `tokens` what it costs at each level, or null before that is measured. What is disabled has fewer fields.
+    """
+    return {"skills": sorted(_skills(catalogue), key=_by_name)}
+
+
+def list_tools(catalogue: Catalogue) -> dict[str, list[Entry]]:
+    """`{"tools": [...]}`, like the skills."""
+    return {"tools": sorted(_tools(catalogue), key=_by_name)}
+
+
+def _skills(catalogue: Catalogue) -> list[Entry]:
+    wishes = catalogue.steering.skills
+    enabled = [
+        _skill(catalogue, skill)
+        | _common(catalogue, wishes, name, catalogue.stale.get(name, ""), catalogue.origins.get(name, ""))
+        for name, skill in catalogue.skills.items()
+    ]
+    disabled: list[Entry] = [
+        {"name": name, "handle": name, "description": "", "examples": [], "tools": []}
+        | _disabled(wishes, name, reason, catalogue.origins.get(name, ""))
         for name, reason in catalogue.disabled.items()
     ]
-    return {"skills": sorted(enabled + disabled, key=_by_name)}
+    return enabled + disabled
 
 
-def list_tools(catalogue: Catalogue) -> dict[str, object]:
-    """`{"tools": [...]}` by name; of a disabled tool only name and reason are known."""
-    toolbox = catalogue.toolbox
-    enabled = [_tool(tool) for tool in toolbox.tools.values()]
-    disabled: list[dict[str, object]] = [
-        {"name": name, "state": "disabled", "reason": reason} for name, reason in toolbox.disabled.items()
+def _tools(catalogue: Catalogue) -> list[Entry]:
+    toolbox, wishes = catalogue.toolbox, catalogue.steering.tools
+    enabled = [
+        _tool(tool)
+        | _common(catalogue, wishes, tool.handle, toolbox.stale.get(name, ""), toolbox.origins.get(name, ""))
+        for name, tool in toolbox.tools.items()
     ]
-    return {"tools": sorted(enabled + disabled, key=_by_name)}
+    disabled: list[Entry] = []
+    for name, reason in toolbox.disabled.items():
+        handle = handle_of(name) if NAME.fullmatch(name) else ""
+        disabled.append(
+            {"name": name, "handle": handle}
+            | _disabled(wishes, handle, reason, toolbox.origins.get(name, ""))
+        )
+    return enabled + disabled
 
 
-def _skill(catalogue: Catalogue, skill: Skill) -> dict[str, object]:
+def _common(catalogue: Catalogue, wishes: Wishes, handle: str, stale: str, origin: str) -> Entry:
+    cost = catalogue.costs.get(handle)
+    return {
+        "state": "enabled",
+        "reason": f"the newest version is broken: {stale}" if stale else "",
+        "origin": origin,
+        "on_disk": wishes.on_disk(handle),
+        "tokens": asdict(cost) if cost else None,
+    }
+
+
+def _disabled(wishes: Wishes, handle: str, reason: str, origin: str) -> Entry:
+    return {
+        "state": "disabled",
+        "reason": reason,
+        "origin": origin,
+        "on_disk": wishes.on_disk(handle),
+        "tokens": None,
+    }
+
+
+def _skill(catalogue: Catalogue, skill: Skill) -> Entry:
     return {
         "name": skill.name,
+        "handle": skill.name,
         "description": skill.description,
-        "state": "enabled",
-        "reason": "",
         "examples": list(skill.examples),
         "tools": [tool.name for tool in catalogue.expand([skill.name])],
     }
 
 
-def _tool(tool: Tool) -> dict[str, object]:
+def _tool(tool: Tool) -> Entry:
     return {
         "name": tool.name,
         "handle": tool.handle,
@@ -46,10 +97,8 @@ def _tool(tool: Tool) -> dict[str, object]:
         "menu": tool.menu,
         "hidden": tool.hidden,
         "network": tool.network,
-        "state": "enabled",
-        "reason": "",
     }
 
 
-def _by_name(entry: dict[str, object]) -> str:
+def _by_name(entry: Entry) -> str:
     return str(entry["name"])
