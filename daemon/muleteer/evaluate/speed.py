@@ -8,12 +8,14 @@ from muleteer.engine.client import Engine
 from muleteer.evaluate import overhead
 from muleteer.evaluate.material import fresh
 from muleteer.evaluate.peer import Peer
-from muleteer.evaluate.report import Measure, compared
+from muleteer.evaluate.report import Measure, Target, compared, numbers, ratio
 from muleteer.evaluate.rig import Rig, write
+from muleteer.sensors import Sensors
 
 DECODE_TOKENS = {True: 64, False: 128}  # by `quick`: two to four seconds each with `small` on two cores
 PREFILL_WORDS = {True: 350, False: 700}  # a word is about one token
 REPEATED_WORDS = 700
+IN_A_ROW = 20  # requests, as in the report of a board whose second one slowed to a crawl
 FILLER = 900  # number of the first prompt that only brings a side up to speed
 
 
@@ -67,7 +69,8 @@ async def prefill(rig: Rig) -> Measure:
 
 
 async def first_token(rig: Rig) -> Measure:
-    """Milliseconds to the first text of a prompt that was just answered."""
+    """Milliseconds to the first text of a prompt that was just answered; and whether requests without a
+    pause stay as fast, however warm the board gets."""
     ours: list[float] = []
     theirs: list[float] = []
     prompt = fresh(0, REPEATED_WORDS)
@@ -85,7 +88,20 @@ async def first_token(rig: Rig) -> Measure:
         if peer:
             await peer.stream(tokens, 8)
         await replace(rig, n=2 * rig.n).alternate("first token", mine, its)
-    measure = Measure("first_token", "ms", details={"prompt_tokens": len(tokens)})
+        rig.say(f"first token: {IN_A_ROW} requests without a pause")
+        before = Sensors().read().celsius
+        row = [(await write(engine, prompt, 8)).seconds for _ in range(IN_A_ROW)]
+        after = Sensors().read().celsius
+    half = IN_A_ROW // 2
+    slower = ratio(max(row[half:]), max(row[:half]))
+    measure = Measure(
+        "first_token",
+        "ms",
+        targets=(
+            Target(f"{IN_A_ROW} requests in a row: slowest of the last half / first half", slower, 1.5),
+        ),
+        details={"prompt_tokens": len(tokens), "in_a_row_s": numbers(row), "celsius": [before, after]},
+    )
     return compared(measure, ours, theirs)
 
 
