@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, NewType
 
 import pytest
 from pydantic import BaseModel, Field, create_model
+from typing_extensions import TypedDict
 
 from muleteer.errors import SkillError
 from muleteer.schema import read_docstring, read_form, vet
@@ -257,6 +258,85 @@ def test_types_that_double_are_refused_before_they_are_written_out() -> None:
         shared = [shared, shared]
     with pytest.raises(SkillError, match=r"\(its size\): it has more than 262144 bytes"):
         read_form(taking(Annotated[int, Field(json_schema_extra={"enum": shared})]))
+
+
+def twice(kind: Any, levels: int = 60) -> Any:
+    for _ in range(levels):
+        kind = tuple[kind, kind]
+    return kind
+
+
+class Pair(TypedDict):
+    a: int
+
+
+class Point(NamedTuple):
+    a: int
+
+
+def holding(kind: type, hint: object) -> type:
+    kind.__annotations__ = {"a": hint}
+    return kind
+
+
+def forward(levels: int = 60) -> Callable[..., Result]:
+    text = "T0 = int\n" + "".join(f"T{n} = tuple['T{n - 1}', 'T{n - 1}']\n" for n in range(1, levels))
+    scope: dict[str, Any] = {"Result": Result}
+    exec(f"{text}def use(x: 'T{levels - 1}') -> Result:\n    'Do it.\\n\\nx: something'", scope)
+    made: Callable[..., Result] = scope["use"]
+    return made
+
+
+def named_anew(levels: int = 60) -> Any:
+    kind: Any = int
+    for number in range(levels):
+        kind = NewType(f"N{number}", tuple[kind, kind])  # type: ignore[misc, no-redef]  # made in a loop
+    return kind
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        taking(twice(int)),
+        taking(Annotated[twice(int, 14), Field(description="much")]),
+        taking(twice(int, 14) | None),
+        taking(named_anew()),
+        taking(holding(Pair, twice(int))),
+        taking(holding(Point, twice(int))),
+        forward(),
+    ],
+    ids=["tuple", "annotated", "union", "newtype", "typed dict", "named tuple", "forward"],
+)
+def test_types_that_double_outside_models_are_counted_before_anybody_walks_them(
+    function: Callable[..., Result],
+) -> None:
+    with pytest.raises(SkillError, match="its annotations hold more than 5000 types"):
+        read_form(function)
+
+
+def test_values_that_double_are_counted_before_they_are_copied() -> None:
+    shared: list[Any] = [1]
+    for _ in range(60):
+        shared = [shared, shared]
+
+    def use(x: list[int] = shared) -> Result:  # that is the fault
+        """Do it.
+
+        x: something
+        """
+        return Result.ok("")
+
+    for function in (use, taking(Annotated[int, Field(examples=[shared])])):
+        with pytest.raises(SkillError, match="holds more than 50000 values"):
+            read_form(function)
+
+
+def test_types_that_name_themselves_are_counted_once() -> None:
+    class Node(BaseModel):
+        next: Node | None = None
+
+    with pytest.raises(SkillError, match="contains itself"):
+        read_form(taking(Node))
 
 
 def test_what_is_nested_too_deeply_is_refused() -> None:

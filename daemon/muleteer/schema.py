@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import typing
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from muleteer.engine import narrowing, vetting
 from muleteer.engine.references import Refusal
 from muleteer.errors import SkillError
+from muleteer.hints import read_hints
 from muleteer.tool import Named, Result, Services, ToolFunction
 
 Json = dict[str, Any]
@@ -80,10 +80,7 @@ def read_form(function: ToolFunction) -> Form:
     summary, described = read_docstring(inspect.getdoc(function) or "")
     if not summary:
         raise SkillError("it has no docstring; the first paragraph tells the model what it does.")
-    try:
-        hints = typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, SyntaxError, AttributeError) as error:
-        raise SkillError(f"an annotation cannot be read: {error}.") from error
+    hints = read_hints(function)
     if hints.get("return") is not Result:
         raise SkillError("its return annotation must be Result.")
     fields: dict[str, Any] = {}
