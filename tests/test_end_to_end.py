@@ -92,11 +92,11 @@ def test_the_device_tells_its_own_memory(served: Served) -> None:
 
 
 def test_a_skill_with_several_tools_goes_through_the_follower(served: Served) -> None:
-    turn = ask(served, "Is everything all right with this device?")
-    assert turn["handles"] == ["device-health"]
+    turn = ask(served, "Should the greenhouse be under 25 degrees, turn on the lamp.")
+    assert turn["handles"] == ["home-control"]
     names = [level["name"] for level in turn["levels"]]
     assert "follower" in names
-    assert ("device_info", "ok") in calls(turn)
+    assert ("sensor", "ok") in calls(turn)
 
 
 def test_a_second_question_decodes_only_what_is_new(served: Served) -> None:

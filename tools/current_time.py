@@ -67,8 +67,8 @@ class Place:
     examples=(
         "what's the time",
         "which day of the week is it",
-        "is it morning in Sydney already",
         "how many weeks are left until summer",
+        "is it morning in Sydney already",
         "qué hora es en Madrid",
     ),
 )

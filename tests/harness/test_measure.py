@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from muleteer.errors import ConfigError
+from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.harness.turn import Harness
 from muleteer.sections import Budgets
 from tests.harness.conftest import House
@@ -36,6 +37,19 @@ async def test_a_skill_whose_last_tool_cannot_fit_goes_too(house: House) -> None
     await harness.prepare()
     assert "look-up" in house.catalogue.disabled
     assert "clock" in house.catalogue.toolbox.disabled
+
+
+async def test_examples_go_before_any_line_does(house: House) -> None:
+    skill = house.catalogue.skills["look-up"]
+    examples = tuple(f"{number} " + "word " * 100 for number in range(ROUNDS))
+    house.catalogue.skills["chatty"] = replace(skill, name="chatty", examples=examples)
+    room = await ScriptedBrain().count(Planner(house.catalogue.menu(), 0, ROUNDS - 1).prompt(""))
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=room + 400))
+    assert await harness.measure() == room
+    assert "chatty" in harness.planner.handles
+    assert not house.catalogue.disabled
+    said = [message.content for message in harness.planner.prompt("").messages]
+    assert [example in said for example in examples] == [True, False, True], "the first and the last stay"
 
 
 async def test_the_longest_menu_lines_go_until_the_rest_fits(house: House) -> None:

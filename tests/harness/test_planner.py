@@ -79,7 +79,16 @@ def test_no_handle_has_more_example_exchanges_than_rounds() -> None:
     messages = Planner(menu, 1000).prompt("x").messages[1:-1]
     said = Counter(message.content for message in messages[1::2])
     assert said == {**{f"@{name}": ROUNDS for name in "abcd"}, "@reply": len(REPLY_EXAMPLES)}
-    assert messages[0].content == "a 0"
+    assert [message.content for message in messages if message.content.startswith("a ")] == [
+        "a 0",
+        "a 4",
+        "a 8",
+    ]
+
+
+def test_fewer_rounds_have_fewer_replies() -> None:
+    messages = Planner(MENU, 1000, rounds=1).prompt("x").messages[1:-1]
+    assert [message.content for message in messages[1::2]].count("@reply") == len(REPLY_EXAMPLES) // ROUNDS
 
 
 async def test_a_failed_plan_is_told_and_not_offered_again() -> None:

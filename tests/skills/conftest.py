@@ -7,18 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.broadcast import Broadcast
 from muleteer.calendars import FolderCalendars
+from muleteer.chime import Chime
 from muleteer.harness.events import Event
 from muleteer.harness.turn import Harness
 from muleteer.home_sections import FilesSettings
 from muleteer.paths import share_dir
 from muleteer.ports.service import SerialPorts
 from muleteer.ports.settings import SerialSettings
+from muleteer.ringing import DeviceTimers
 from muleteer.sections import Budgets
 from muleteer.services import Services
 from muleteer.skills import Catalogue, load_catalogue
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
+from muleteer.store.timers import TimerStore
 from muleteer.toolbox import Toolbox
 from tests.documents.conftest import Shelf
 from tests.harness.scripted import Scripted, ScriptedBrain
@@ -52,11 +56,18 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     shelf.library.open()
     board = Microcontroller(tmp_path / "port", greenhouse)
     device = {"path": str(board.path), "settle": 0.0, **SERIAL}
+    timers = DeviceTimers(TimerStore(tmp_path / "timers.db"), Broadcast(), Chime((), 1.0))
+    await timers.open()
     serial = SerialPorts(SerialSettings.model_validate({"devices": {"board": device}}))
     try:
         await shelf.settled()
         services = Services(
-            notebook, memory, serial=serial, documents=shelf.library, calendars=FolderCalendars([calendars])
+            notebook,
+            memory,
+            serial=serial,
+            documents=shelf.library,
+            calendars=FolderCalendars([calendars]),
+            timers=timers,
         )
         toolbox = Toolbox.load([share_dir() / "tools"], services)
         catalogue = load_catalogue([share_dir() / "skills"], toolbox)
@@ -64,6 +75,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         yield House(catalogue, notebook, memory, board)
     finally:
         await serial.close()
+        await timers.close()
         board.unplug()
         await shelf.library.close()
         await memory.close()

@@ -158,6 +158,7 @@ async def test_daily_brief_holds_each_tools_own_sentence_and_costs_one_level(hou
     assert str(date.today().year) in turn.answer
     assert "16:00 to 16:30 Dentist" in turn.answer
     assert "21.5 °C" in turn.answer
+    assert "No timer or alarm is set." in turn.answer
 
 
 async def test_device_health_looks_at_everything_and_costs_one_level(house: House) -> None:

@@ -10,7 +10,7 @@ import copy
 from muleteer.engine.protocol import Conversation
 from muleteer.harness import constants, measure
 from muleteer.harness.brains import Brain
-from muleteer.harness.planner import Planner
+from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.harness.shortlist import Shortlist
 from muleteer.sections import Budgets
 from muleteer.skills import Catalogue
@@ -21,11 +21,11 @@ class Arrangement:
 
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
-        self._arrange()
+        self._arrange(ROUNDS)
 
-    def _arrange(self) -> None:
+    def _arrange(self, rounds: int) -> None:
         menu = self.catalogue.menu()
-        self.planner = Planner(menu, self.budgets.planner_prompt)
+        self.planner = Planner(menu, self.budgets.planner_prompt, rounds)
         self.shortlist = Shortlist(menu)
 
     async def prepare(self) -> None:
@@ -37,9 +37,9 @@ class Arrangement:
         """Disable by name what cannot fit; the tokens of the planner's prompt. Raises `ConfigError` when that
         cannot."""
         await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
-        tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
-        self._arrange()
-        self.catalogue.costs.update(await measure.costs(self.brain, self.catalogue, self.budgets))
+        rounds, tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
+        self._arrange(rounds)
+        self.catalogue.costs.update(await measure.costs(self.brain, self.catalogue, self.budgets, rounds))
         return tokens
 
     async def renew(self, catalogue: Catalogue) -> None:
@@ -48,8 +48,7 @@ class Arrangement:
         new = copy.copy(self)
         new.catalogue = catalogue
         await new.measure()
-        self.catalogue = catalogue
-        self._arrange()
+        self.catalogue, self.planner, self.shortlist = catalogue, new.planner, new.shortlist
 
     async def warm(self) -> None:
         """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
 from muleteer.harness.brains import Lane
-from muleteer.harness.planner import Planner
+from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.sections import Budgets
 from muleteer.skills import Catalogue, Cost, MenuLine
 
@@ -27,15 +27,17 @@ async def disable_what_cannot_fit(lane: Lane, catalogue: Catalogue, budgets: Bud
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))
 
 
-async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> int:
-    """Disable the longest menu lines, one by one, until menu and longest message fit; the tokens of that
-    prompt. Raises `ConfigError` when not even one line fits."""
+async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> tuple[int, int]:
+    """Show fewer examples, and then disable the longest menu lines, one by one, until menu and longest
+    message fit; the rounds of examples and the tokens of that prompt. Raises `ConfigError` when not even one
+    line fits."""
     room = budgets.planner_prompt - budgets.message
     while True:
         menu = catalogue.menu()
-        tokens = await lane.count(Planner(menu, budgets.planner_prompt).prompt(""))
-        if tokens <= room:
-            return tokens
+        for rounds in range(ROUNDS, 0, -1):
+            tokens = await lane.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
+            if tokens <= room:
+                return rounds, tokens
         if len(menu) <= 1:
             last = f" (@{menu[0].handle} alone)" if menu else ""
             raise ConfigError(
@@ -51,14 +53,17 @@ async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Bud
         )
 
 
-async def costs(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> dict[str, Cost]:
-    """What each handle costs. Its part of the planner's prompt is what that would be shorter by without it."""
+async def costs(lane: Lane, catalogue: Catalogue, budgets: Budgets, rounds: int) -> dict[str, Cost]:
+    """What each handle costs. Its part of the planner's prompt, which has so many rounds of examples, is what
+    that would be shorter by without it."""
     menu = catalogue.menu()
-    whole = await lane.count(Planner(menu, budgets.planner_prompt).prompt(""))
+    whole = await lane.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
     shares: dict[str, int] = {}
     for line in menu:
         others = [each for each in menu if each is not line]
-        shares[line.handle] = whole - await lane.count(Planner(others, budgets.planner_prompt).prompt(""))
+        shares[line.handle] = whole - await lane.count(
+            Planner(others, budgets.planner_prompt, rounds).prompt("")
+        )
     found: dict[str, Cost] = {}
     for tool in catalogue.toolbox.tools.values():
         signature = await lane.count(f"- {tool.signature}\n")

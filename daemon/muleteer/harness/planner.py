@@ -23,26 +23,26 @@ REPLY_EXAMPLES = (
     "good morning",
     "what is the capital of Denmark",
     "who invented the telephone",
-    "tell me something funny",
-    "at what temperature does gold melt",
     "how do I get better at chess",
-    "sag auf Spanisch: ich bin müde",
     "order a pizza for me",
-    "how far away is the moon",
-    "how do magnets work",
-    "who wrote Faust",
+    "at what temperature does gold melt",
+    "tell me something funny",
+    "sag auf Spanisch: ich bin müde",
+    "how do I bake bread",
     "forget what I told you",
     "how high is the Eiffel tower",
-    "who are you",
-    "how can I fall asleep faster",
     "will it rain in London tomorrow",
-    "when did the second world war end",
+    "how do magnets work",
     "what are you good at",
+    "when did the second world war end",
 )
 
-# Example exchanges of each handle. Each round costs some 20 tokens a handle; all examples that the shipped
-# skills and tools have would not fit budgets.planner_prompt.
+# Example exchanges of each handle, at most. One costs some 20 tokens; all that the shipped handles have would
+# not fit budgets.planner_prompt. As lines of the system text they cost half, and were worth much less.
 ROUNDS = 3
+
+# Replies among the exchanges of one round.
+ROUND_REPLIES = 5
 
 # A second handle joins the plan only when it is nearly as likely as the first: at 0.3 every second handle in
 # 76 messages was a mistake, and the follower then had to choose between the wrong one and the right one.
@@ -54,15 +54,16 @@ REPLY_SHARE = 0.5
 
 
 class Planner:
-    """`menu` is fixed for the planner's life; `prompt_limit` is in tokens."""
+    """`menu` is fixed for the planner's life; `prompt_limit` is in tokens, `rounds` the most example
+    exchanges of a handle."""
 
-    def __init__(self, menu: Sequence[MenuLine], prompt_limit: int) -> None:
+    def __init__(self, menu: Sequence[MenuLine], prompt_limit: int, rounds: int = ROUNDS) -> None:
         self.menu = tuple(menu)
         self.handles = tuple(line.handle for line in menu)
         self._limit = prompt_limit
         lines = "\n".join(f"- @{line.handle}: {line.description}" for line in menu)
         constant = [Message("system", render("planner", menu=lines))]
-        for said, handle in _interleave(menu):
+        for said, handle in _interleave(menu, rounds):
             constant += [Message("user", said), Message("assistant", f"@{handle}")]
         self._constant = tuple(constant)
 
@@ -107,14 +108,22 @@ def decide(shares: dict[str, float]) -> Plan | None:
     return Plan(tuple(chosen), shares[ranked[0]])
 
 
-def _interleave(menu: Sequence[MenuLine]) -> list[tuple[str, str]]:
+def _interleave(menu: Sequence[MenuLine], rounds: int) -> list[tuple[str, str]]:
     """Example exchanges in rounds that have one of each handle, with replies strewn among them, so that the
     model can learn neither "the same again" nor "in the end a reply"."""
     found: list[tuple[str, str]] = []
-    for number in range(ROUNDS):
-        said = [(line.examples[number], line.handle) for line in menu if number < len(line.examples)]
-        replies = [(each, REPLY) for each in REPLY_EXAMPLES[number::ROUNDS]]
+    columns = [(_spread(line.examples, rounds), line.handle) for line in menu]
+    for number in range(rounds):
+        said = [(examples[number], handle) for examples, handle in columns if number < len(examples)]
+        replies = [(each, REPLY) for each in REPLY_EXAMPLES[number * ROUND_REPLIES :][:ROUND_REPLIES]]
         every = max(1, len(said) // len(replies))
         for index in range(0, max(len(said), every * len(replies)), every):
             found += [*said[index : index + every], *replies[index // every : index // every + 1]]
     return found
+
+
+def _spread(examples: Sequence[str], most: int) -> list[str]:
+    """The first, the last, and those evenly between: other languages often come last."""
+    if len(examples) <= most:
+        return list(examples)
+    return [examples[number * (len(examples) - 1) // max(1, most - 1)] for number in range(most)]
