@@ -56,15 +56,26 @@ STATUS = {
     "heat": {"celsius": 82.6, "throttled": True, "undervoltage": False},
     "ledger": {"requests": 40, "mismatches": 0},
 }
-SKILL = {"name": "search-info", "description": "Find it.\nMore.", "state": "enabled", "reason": ""}
+SKILL = {
+    "name": "find-it",
+    "handle": "find-it",
+    "description": "Find it.\nMore.",
+    "state": "enabled",
+    "reason": "",
+    "origin": "shipped",
+    "on_disk": "search-info",
+    "tokens": {"planner": 40, "follower": 300, "agent": 0},
+}
 TOOLS = [
-    {"name": "timer", "handle": "@timer", "description": "Count.", "state": "enabled", "reason": ""},
+    {"name": "timer", "handle": "timer", "description": "Count.", "state": "enabled", "reason": ""},
+    {"name": "bad_one", "handle": "bad-one", "state": "disabled", "reason": "bad_one.py:\x1b no schema"},
+    {"name": "/x/tools", "handle": "", "state": "disabled", "reason": "may be written by others"},
     {
-        "name": "bad",
-        "handle": "",
-        "description": "B.",
-        "state": "disabled",
-        "reason": "bad.py:\x1b no schema",
+        "name": "worse",
+        "handle": "worse",
+        "description": "W.",
+        "state": "enabled",
+        "reason": "the newest version is broken",
     },
 ]
 
@@ -139,10 +150,15 @@ def test_json_is_what_the_daemon_said(run: Run, daemon: ScriptedDaemon) -> None:
 def test_lists_show_why_something_is_disabled(run: Run, daemon: ScriptedDaemon) -> None:
     daemon.replies["/v1/skills"] = obj({"skills": [SKILL]})
     daemon.replies["/v1/tools"] = obj({"tools": TOOLS})
-    assert ["@search-info", "enabled", "Find", "it."] in [x.split() for x in run("skills").out.splitlines()]
-    listed = [line.split() for line in run("tools").out.splitlines()]
-    assert ["@timer", "enabled", "Count."] in listed
-    assert ["@bad", "disabled", "bad.py:", "no", "schema"] in listed
+    skill = "@find-it enabled 40 300 shipped (@search-info there) Find it."
+    assert skill in [" ".join(line.split()) for line in run("skills").out.splitlines()]
+    listed = [" ".join(line.split()) for line in run("tools").out.splitlines()]
+    assert listed[1:] == [
+        "@timer enabled Count.",
+        "@bad-one disabled bad_one.py: no schema",
+        "/x/tools disabled may be written by others",
+        "@worse enabled the newest version is broken",
+    ]
 
 
 @pytest.mark.parametrize("command", ["status", "skills", "tools"])

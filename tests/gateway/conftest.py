@@ -19,7 +19,7 @@ from muleteer.gateway.server import HttpServer, Limits
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.turns import Turns
 from muleteer.harness.events import Outcome
-from muleteer.skills import Catalogue, load_catalogue
+from muleteer.skills import Catalogue, Cost, load_catalogue
 from muleteer.tool import Note, Services
 from muleteer.toolbox import Toolbox
 from tests.gateway.scripted import DEADLINE, ScriptedHarness, StubEngine
@@ -144,4 +144,6 @@ def catalogue(folder: Path) -> Catalogue:
     for name, mention in {"hours": "clock", "lost": "nowhere"}.items():
         (skills / name).mkdir(parents=True)
         (skills / name / "SKILL.md").write_text(SKILL.format(name=name, mention=mention))
-    return load_catalogue([skills], Toolbox.load([tools], Services(NoNotebook())))
+    made = load_catalogue([skills], Toolbox.load([tools], Services(NoNotebook())))
+    made.costs["hours"] = Cost(30, 200)
+    return made

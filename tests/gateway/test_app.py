@@ -294,6 +294,10 @@ async def test_skills_with_their_tools_and_the_disabled_with_their_reason(served
     hours, lost = (await served.client.get("/v1/skills")).json()["skills"]
     assert hours == {
         "name": "hours",
+        "handle": "hours",
+        "origin": str(served.path.parent / "skills"),
+        "on_disk": "hours",
+        "tokens": {"planner": 30, "follower": 200, "agent": 0},
         "description": "About hours.",
         "state": "enabled",
         "reason": "",
@@ -308,6 +312,9 @@ async def test_tools_and_the_disabled_with_their_reason(served: Served) -> None:
     broken, clock = (await served.client.get("/v1/tools")).json()["tools"]
     assert clock == {
         "name": "clock",
+        "origin": str(served.path.parent / "tools"),
+        "on_disk": "clock",
+        "tokens": None,
         "handle": "clock",
         "description": "Tell the time.",
         "effect": "read",
@@ -317,7 +324,8 @@ async def test_tools_and_the_disabled_with_their_reason(served: Served) -> None:
         "state": "enabled",
         "reason": "",
     }
-    assert (broken["name"], broken["state"]) == ("broken", "disabled")
+    assert (broken["name"], broken["handle"], broken["state"]) == ("broken", "broken", "disabled")
+    assert (broken["origin"], broken["tokens"]) == (clock["origin"], None)
     assert "nothing_of_that_name" in broken["reason"]
 
 

@@ -73,9 +73,16 @@ class Daemon:
         """One JSON object. Raises `SocketError` when no daemon answers, `ReportedError` when it refuses."""
         return self.send("GET", path)
 
-    def send(self, method: str, path: str, request: Mapping[str, object] | None = None) -> dict[str, object]:
-        """The JSON object that answers a request (its body a JSON object). Raises as `get`."""
-        with self._answer(method, path, ANSWER_TIMEOUT, request) as response:
+    def send(
+        self,
+        method: str,
+        path: str,
+        request: Mapping[str, object] | None = None,
+        timeout: float = ANSWER_TIMEOUT,
+    ) -> dict[str, object]:
+        """The JSON object that answers a request (its body a JSON object), waited for so many seconds. Raises
+        as `get`."""
+        with self._answer(method, path, timeout, request) as response:
             body = self._object(response)
             if response.status != HTTPStatus.OK:
                 raise self._refusal(body)

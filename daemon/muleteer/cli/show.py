@@ -25,10 +25,13 @@ def show(socket: Path | None, path: str, as_json: bool, print_body: Callable[[Fi
 
 
 def print_menu(body: Fields, name: str) -> None:
-    """The skills or tools of a listing; a disabled one says why instead of what it is for."""
+    """The skills or tools of a listing; a disabled one says why instead of what it is for. The columns of
+    numbers are tokens: what the planner reads always, and what the follower and the agent read when it is
+    used."""
     listed = body.get(name)
     rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-    print_table(("handle", "state", "what for, or why not"), [_row(each) for each in rows])
+    columns = ("handle", "state", "planner", "follower", "agent", "from", "what for, or why not")
+    print_table(columns, [_row(each) for each in rows])
 
 
 def only_bare(context: click.Context, *options: object) -> bool:
@@ -41,10 +44,18 @@ def only_bare(context: click.Context, *options: object) -> bool:
     return False
 
 
-def _row(each: Fields) -> tuple[str, str, str]:
-    state = _text(each, "state")
-    about = _text(each, "reason") if state == "disabled" else _text(each, "description").partition("\n")[0]
-    return "@" + (_text(each, "handle") or _text(each, "name")).removeprefix("@"), state, about
+def _row(each: Fields) -> tuple[str, ...]:
+    handle, on_disk = _text(each, "handle").removeprefix("@"), _text(each, "on_disk")
+    tokens = each.get("tokens")
+    costs = tokens if isinstance(tokens, dict) else {}
+    about = _text(each, "reason") or _text(each, "description").partition("\n")[0]
+    return (
+        f"@{handle}" if handle else _text(each, "name"),
+        _text(each, "state"),
+        *(_text(costs, level) if costs.get(level) else "" for level in ("planner", "follower", "agent")),
+        _text(each, "origin"),
+        f"(@{on_disk} there) {about}" if on_disk not in ("", handle) else about,
+    )
 
 
 def _text(fields: Fields, name: str) -> str:

@@ -9,6 +9,7 @@ import click
 
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.show import only_bare, print_menu, show
+from muleteer.cli.steering import add_steering
 
 
 @click.group(invoke_without_command=True)
@@ -16,7 +17,10 @@ from muleteer.cli.show import only_bare, print_menu, show
 @socket_option
 @click.pass_context
 def tools(context: click.Context, as_json: bool, socket: Path | None) -> None:
-    """List the tools the daemon has loaded, with the reason for each that is disabled.
+    """List the tools the daemon has loaded.
+
+    Each with its state, where it is from, what it costs in tokens at each level (planner, follower, agent),
+    and why it is disabled if it is.
 
     \b
     Example:
@@ -24,3 +28,6 @@ def tools(context: click.Context, as_json: bool, socket: Path | None) -> None:
     """
     if only_bare(context, as_json, socket):
         show(socket, "/v1/tools", as_json, lambda body: print_menu(body, "tools"))
+
+
+add_steering(tools, "tools")
