@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,14 @@ async def test_what_could_not_be_looked_at_is_said_where_nothing_else_was_found(
     house.results["clock"] = [Result.empty("No file is about tea.")]
     turn = await finished(house, Fill({"query": "tea"}))
     assert turn.answer == "I could not open the notebook. No file is about tea."
+
+
+async def test_a_skills_own_budget_ends_it_with_what_was_found(house: House) -> None:
+    add(house, "all", "1. @ping `{}`\n2. @clock\n3. @find-note", "ping", "clock", "find-note")
+    house.catalogue.skills["brief"] = replace(house.catalogue.skills["brief"], budget=7)
+    turn = await finished(house, Fill({"place": ""}))
+    assert [call.tool for call in turn.calls] == ["ping", "clock"], "one request takes seven tokens here"
+    assert turn.answer == "I am here. It is noon."
 
 
 def test_arguments_that_are_no_json_or_come_twice_are_refused() -> None:

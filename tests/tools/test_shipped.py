@@ -13,9 +13,12 @@ def test_every_skill_and_tool_loads(toolbox: Toolbox) -> None:
     catalogue = load_catalogue([share_dir() / "skills"], toolbox)
     assert catalogue.disabled == {}
     handles = [line.handle for line in catalogue.menu()]
-    assert handles[:2] == ["device-health", "search-info"]
-    assert handles[2:] == ["calculator", "current-time", "device-info", "http-get", "remember"]
-    assert [tool.name for tool in catalogue.expand(["device-health"])] == ["device_info", "check_notebook"]
+    skills = ["check-schedule", "daily-brief", "device-health", "fetch-file", "home-control", "search-info"]
+    assert handles[:6] == skills
+    tools = ["calculator", "current-time", "device-info", "http-get", "remember", "sensor", "switch", "timer"]
+    assert handles[6:] == tools
+    searched = [tool.name for tool in catalogue.expand(["search-info"])]
+    assert searched == ["check_notebook", "find_file", "grep_memory"]
 
 
 def test_examples_are_short_and_each_belongs_to_one_handle(toolbox: Toolbox) -> None:

@@ -29,6 +29,10 @@ class Ledger:
             raise BudgetExceeded(f"This turn's budget of {self._budget} tokens is spent.")
         return min(wanted, left)
 
+    def narrow(self, tokens: int) -> None:
+        """From now on at most so many more tokens."""
+        self._budget = min(self._budget, self.spent + tokens)
+
     def book(self, level: str, use: Use) -> None:
         """Add one request's use and tell whoever listens."""
         entry = LevelUse.of(level, use)

@@ -305,6 +305,8 @@ class _Turn:
         skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
         by_code = skills[0] if len(self.plan.handles) == 1 and skills and skills[0].run else None
         text = "\n\n".join(skill.steps for skill in skills)
+        if budgets := [skill.budget for skill in skills if skill.budget]:
+            self.ledger.narrow(sum(budgets))
         dispatcher = Dispatcher(
             tools,
             self.agent,
