@@ -18,8 +18,16 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from muleteer import layers, mistakes, paths
 from muleteer.errors import ConfigError
-from muleteer.home_sections import CalendarSettings, FilesSettings, MemorySettings, ToolsSettings, WebSettings
+from muleteer.home_sections import (
+    CalendarSettings,
+    FilesSettings,
+    MemorySettings,
+    TimerSettings,
+    ToolsSettings,
+    WebSettings,
+)
 from muleteer.layers import Given
+from muleteer.mcp_servers.settings import McpSettings
 from muleteer.ports.settings import SerialSettings
 from muleteer.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
 from muleteer.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
@@ -56,9 +64,11 @@ class Settings(BaseSettings):
     files: FilesSettings = Field(default_factory=FilesSettings, description="folders of documents")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="what is kept of past turns")
     tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what tools may do")
+    mcp: McpSettings = Field(default_factory=McpSettings, description="MCP servers")
     web: WebSettings = Field(default_factory=WebSettings, description="reading web pages")
     serial: SerialSettings = Field(default_factory=SerialSettings, description="devices at serial ports")
     calendar: CalendarSettings = Field(default_factory=CalendarSettings, description="calendars to look into")
+    timers: TimerSettings = Field(default_factory=TimerSettings, description="what happens when one rings")
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
 
     @classmethod

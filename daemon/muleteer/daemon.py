@@ -30,6 +30,7 @@ from muleteer.errors import (
     MuleteerError,
 )
 from muleteer.gateway.app import Gateway, Report, build_app
+from muleteer.gateway.calls import call_route
 from muleteer.gateway.health import Health
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
@@ -156,7 +157,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
         **household.sections,
     }
     model = settings.engine.model
-    routes = [*household.routes, *steering_routes(renewal, health)]
+    routes = [*household.routes, *steering_routes(renewal, health), call_route(lambda: harness.catalogue)]
     parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
     server = HttpServer(build_app(Gateway(*parts)))
     await server.start(listener.socket)
@@ -164,6 +165,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
         "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS
     )
     closing.add("turns", lambda: _say_goodbye(health, server, turns))
+    closing.add("listeners", household.broadcast.close)
     log.info("Listening on %s; loading the model.", listener.path)
 
     _in_background(closing, "heat", cooling.run())

@@ -59,6 +59,13 @@ class NotOpenError(RequestError):
     status = 404
 
 
+class UnknownTimerError(RequestError):
+    """No timer of that number is set."""
+
+    code = "not_found"
+    status = 404
+
+
 class OverBudgetError(MuleteerError):
     """The turn's tokens or seconds ended before anything could be said."""
 

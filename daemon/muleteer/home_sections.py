@@ -96,3 +96,17 @@ class CalendarSettings(Section):
         max_length=16,
         description="folders of .ics files, as vdirsyncer or a calendar program writes them",
     )
+
+
+class TimerSettings(Section):
+    """What happens when a timer rings, beside the event."""
+
+    command: tuple[Words, ...] = Field(
+        (),
+        max_length=64,
+        description="program and arguments that make a noise, such as paplay and a sound file; no shell. "
+        "MULETEER_LABEL holds the timer's label",
+    )
+    command_seconds: Seconds = Field(
+        30.0, ge=1.0, le=600.0, description="seconds after which that program is ended"
+    )

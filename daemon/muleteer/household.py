@@ -14,19 +14,25 @@ from pathlib import Path
 from starlette.routing import BaseRoute
 
 from muleteer.board import Board
+from muleteer.broadcast import Broadcast
 from muleteer.calendars import FolderCalendars
+from muleteer.chime import Chime
 from muleteer.closing import Closing
 from muleteer.config import Settings
 from muleteer.documents.library import Library
+from muleteer.gateway.events import events_route
 from muleteer.gateway.memory import memory_routes
 from muleteer.gateway.offline import offline_route
+from muleteer.gateway.timers import timer_routes
 from muleteer.identity import device_id
 from muleteer.offline import Switch
 from muleteer.ports.service import SerialPorts
+from muleteer.ringing import DeviceTimers
 from muleteer.sensors import Sensors
 from muleteer.services import NO_FOLDERS, Absent, Services
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
+from muleteer.store.timers import TimerStore
 from muleteer.web.fetching import WebReader
 
 log = logging.getLogger(__name__)
@@ -40,6 +46,7 @@ class Household:
 
     services: Services
     memory: TurnMemory
+    broadcast: Broadcast
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
 
@@ -68,10 +75,16 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
     if settings.files.folders:
         closing.add("files", library.close)
         library.open()
+    broadcast = Broadcast()
+    chime = Chime(settings.timers.command, settings.timers.command_seconds)
+    timers = DeviceTimers(TimerStore(settings.state / "timers.db"), broadcast, chime)
+    closing.add("timers", timers.close)
+    await timers.open()
     return Household(
         Services(
             documents=library if settings.files.folders else Absent(NO_FOLDERS),
             calendars=calendars,
+            timers=timers,
             notebook=notebook,
             memory=memory,
             offline=offline,
@@ -80,8 +93,14 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
             board=Board(Sensors()),
         ),
         memory,
+        broadcast,
         {"offline": offline.report, "files": library.report},
-        [offline_route(offline), *memory_routes(notebook, memory)],
+        [
+            offline_route(offline),
+            *memory_routes(notebook, memory),
+            *timer_routes(timers),
+            events_route(broadcast),
+        ],
     )
 
 

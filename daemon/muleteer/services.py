@@ -209,6 +209,49 @@ class Calendars(Protocol):
     async def look(self, start: datetime, end: datetime, query: str = "") -> Agenda: ...
 
 
+@dataclass(frozen=True, slots=True)
+class PendingTimer:
+    """A countdown of `seconds`, or an alarm (0 seconds) that comes again on the weekdays `repeat` (0 is Monday).
+    It rings at `due`, naive local time, `left` seconds from now."""
+
+    id: int
+    label: str
+    due: datetime
+    left: float
+    seconds: float = 0.0
+    repeat: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class MissedTimer:
+    """One that could not ring when it should have: `due`, naive local time."""
+
+    id: int
+    label: str
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PendingTimers:
+    """Those that are set, the next one first, and those that were missed and nobody was told of."""
+
+    timers: tuple[PendingTimer, ...]
+    missed: tuple[MissedTimer, ...] = ()
+
+
+class Timers(Protocol):
+    """Timers and alarms. What is set is on disk when the call returns; `set_timer` and `set_alarm` raise
+    `ValueError` with a sentence when there are too many. `told` drops what was missed once it was said."""
+
+    async def set_timer(self, seconds: float, label: str = "") -> PendingTimer: ...
+    async def set_alarm(
+        self, at: datetime, repeat: frozenset[int] = frozenset(), label: str = ""
+    ) -> PendingTimer: ...
+    async def pending(self) -> PendingTimers: ...
+    async def cancel(self, ids: Sequence[int]) -> list[PendingTimer]: ...
+    async def told(self, missed: Sequence[MissedTimer]) -> None: ...
+
+
 class Absent:
     """A service that this device does not have: every use of it raises `OSError` with `reason`."""
 
@@ -237,3 +280,4 @@ class Services:
     board: Board = field(default_factory=lambda: Absent("The board's own sensors are not read here."))
     documents: Documents = field(default_factory=lambda: Absent(NO_FOLDERS))
     calendars: Calendars = field(default_factory=lambda: Absent("no calendar folder is set up."))
+    timers: Timers = field(default_factory=lambda: Absent("timers are not set up."))

@@ -28,6 +28,7 @@ COMMANDS = {
     "skills": ("muleteer.cli.skills:skills", "List and change what the planner may choose."),
     "tools": ("muleteer.cli.tools:tools", "List and change what can be called."),
     "memory": ("muleteer.cli.memory:memory", "Look at, search and forget what is kept."),
+    "alarms": ("muleteer.cli.alarms:alarms", "List the timers and alarms that are set, and cancel them."),
     "model": ("muleteer.cli.model:model", "List, fetch, verify and choose models."),
     "config": ("muleteer.cli.config:config", "Show which settings are in force, and from where."),
     "offline": ("muleteer.cli.offline:offline", "Keep tools from the network, or let them use it."),

@@ -92,7 +92,12 @@ class TurnStream:
 
 def encode_event(event: Event) -> bytes:
     """One event of a stream."""
-    return b"event: %b\ndata: %b\n\n" % (event.name.encode(), _json(event.as_dict()))
+    return encode_fields(event.name, event.as_dict())
+
+
+def encode_fields(name: str, fields: Mapping[str, object]) -> bytes:
+    """One event of a stream, from its name and fields."""
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), _json(fields))
 
 
 def error_reply(error: MuleteerError) -> Response:

@@ -1,0 +1,218 @@
+"""The timers of this device: set, kept, rung. `timers.py` decides what rings when; this is the clock, the
+waiting and the telling.
+
+A timer is acknowledged once it is on disk. Ringing is an event for all who listen and a command of the
+household's choice; what could not ring in time is kept until somebody has been told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from muleteer import timers
+from muleteer.broadcast import Broadcast
+from muleteer.chime import Chime
+from muleteer.services import MissedTimer, PendingTimer, PendingTimers
+from muleteer.store.database import StoreError
+from muleteer.store.timers import TimerStore
+from muleteer.timers import Missed, Moment, Ringing, Timer
+from muleteer.when import say_delay
+
+log = logging.getLogger(__name__)
+
+# A clock that is set, or a board that wakes, is noticed after this many seconds at the latest. Shorter would
+# keep a board from sleeping; longer, an alarm would be late.
+CHECK_SECONDS = 10.0
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def system_clock() -> Callable[[], Moment]:
+    """The clocks of this machine. Without a boot id (another system than Linux) each start is a boot."""
+    try:
+        boot = BOOT_ID.read_text().strip()
+    except OSError:
+        boot = f"start-{time.time()}"
+    return lambda: Moment(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), boot)
+
+
+class DeviceTimers:
+    """Implements `services.Timers`."""
+
+    def __init__(
+        self, store: TimerStore, broadcast: Broadcast, chime: Chime, clock: Callable[[], Moment] | None = None
+    ) -> None:
+        self._store, self._broadcast, self._chime = store, broadcast, chime
+        self._clock = clock or system_clock()
+        self._timers: dict[int, Timer] | None = None  # None until they could be read
+        self._missed: list[Missed] = []
+        self._unsaved: dict[int, Timer | None] = {}
+        self._before = self._clock()
+        self._changing = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Read what was set, tell what was missed, and ring from now on. When the file cannot be used the
+        reason is logged, and each use tries again."""
+        try:
+            await self.check()
+        except StoreError as error:
+            log.error("Timers are not available: %s", error)
+        self._task = asyncio.create_task(self._run(), name="timers")
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        await self._chime.close()
+        await self._store.close()
+
+    async def set_timer(self, seconds: float, label: str = "") -> PendingTimer:
+        """Raises `ValueError` with a sentence when there are too many, `StoreError` when it is not kept."""
+        return await self._add(timers.countdown(label, seconds, self._clock()))
+
+    async def set_alarm(
+        self, at: datetime, repeat: frozenset[int] = frozenset(), label: str = ""
+    ) -> PendingTimer:
+        """Like `set_timer`."""
+        return await self._add(Timer(0, label, at=at, repeat=repeat))
+
+    async def pending(self) -> PendingTimers:
+        """All that are set, the next one first, and those that were missed. Raises `StoreError`."""
+        async with self._changing:
+            known = await self._known()
+            now = self._clock()
+            ordered = sorted(known.values(), key=lambda timer: timers.left(timer, now))
+            missed = tuple(MissedTimer(each.id, each.label, each.due) for each in self._missed)
+            return PendingTimers(tuple(_pending(timer, now) for timer in ordered), missed)
+
+    async def cancel(self, ids: Sequence[int]) -> list[PendingTimer]:
+        """Those of the numbers that were set, now gone for good. Raises `StoreError`."""
+        async with self._changing:
+            known = await self._known()
+            gone = [known[number] for number in dict.fromkeys(ids) if number in known]
+            await self._save(dict.fromkeys((timer.id for timer in gone), None))
+            for timer in gone:
+                del known[timer.id]
+            self._changed.set()
+            return [_pending(timer, self._clock()) for timer in gone]
+
+    async def told(self, missed: Sequence[MissedTimer]) -> None:
+        """Somebody knows of these now. Raises `StoreError`."""
+        said = {(each.id, each.due) for each in missed}
+        async with self._changing:
+            await self._known()
+            self._missed = [each for each in self._missed if (each.id, each.due) not in said]
+            await self._save({})
+
+    async def check(self) -> float | None:
+        """Ring what is due. Seconds until the next one; None when nothing is set. Raises `StoreError`."""
+        async with self._changing:
+            known = await self._known()
+            now, before = self._clock(), self._before
+            self._before = now
+            changes: dict[int, Timer | None] = {}
+            if timers.was_set_back(before, now):
+                log.info("The clock was set back; repeating alarms go by the new time.")
+                changes |= {number: timers.at_new_clock(timer, now) for number, timer in known.items()}
+            known |= {number: timer for number, timer in changes.items() if timer is not None}
+            for due in timers.ringing(list(known.values()), now):
+                changes[due.timer.id] = due.after
+                self._ring(due, now)
+                if due.after is None:
+                    del known[due.timer.id]
+                else:
+                    known[due.timer.id] = due.after
+            if changes or self._unsaved:
+                await self._remember(changes)
+            return min((timers.left(timer, now) for timer in known.values()), default=None)
+
+    async def _run(self) -> None:
+        while True:
+            self._changed.clear()
+            wait: float | None = CHECK_SECONDS
+            try:
+                left = await self.check()
+                wait = (
+                    None if left is None and not self._unsaved else min(max(left or 0.0, 0.0), CHECK_SECONDS)
+                )
+            except StoreError:
+                log.debug("Timers are still not available.")
+            except Exception:
+                log.exception("Timers could not be looked at; that is tried again in %g s.", CHECK_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._changed.wait()
+
+    async def _add(self, timer: Timer) -> PendingTimer:
+        async with self._changing:
+            known = await self._known()
+            if len(known) >= timers.MOST_TIMERS:
+                raise ValueError(f"{timers.MOST_TIMERS} timers and alarms are set already; cancel one first.")
+            kept = await self._store.add(timer)
+            known[kept.id] = kept
+            self._changed.set()
+            return _pending(kept, self._clock())
+
+    async def _known(self) -> dict[int, Timer]:
+        """What is set, read from the file once it can be. Raises `StoreError`."""
+        if self._timers is None:
+            found, self._missed = await self._store.load()
+            now = self._clock()
+            self._timers = {timer.id: timers.adopted(timer, now) for timer in found}
+            self._unsaved |= {t.id: self._timers[t.id] for t in found if self._timers[t.id] != t}
+            self._changed.set()
+        return self._timers
+
+    def _ring(self, due: Ringing, now: Moment) -> None:
+        """Tell of one whose time has come. Before it is saved: better twice than never."""
+        timer = due.timer
+        when = datetime.fromtimestamp(now.wall - due.late) if timer.at is None else timer.at
+        told = {
+            "id": timer.id,
+            "label": timer.label,
+            "kind": _kind(timer),
+            "due": when.isoformat(timespec="seconds"),
+        }
+        if due.missed:
+            log.warning(
+                "%s %d was missed by %s.",
+                _kind(timer).title(),
+                timer.id,
+                say_delay(timedelta(seconds=due.late)),
+            )
+            self._missed = [*self._missed, Missed(timer.id, timer.label, when)][-timers.MOST_MISSED :]
+            self._broadcast.publish("timer.missed", told | {"late_s": round(due.late, 1)})
+            return
+        log.info("%s %d rings.", _kind(timer).title(), timer.id)
+        self._broadcast.publish("timer.rang", told | {"late_s": round(due.late, 1)})
+        self._chime.ring(timer)
+
+    async def _remember(self, changes: dict[int, Timer | None]) -> None:
+        """Save what has happened by itself. What cannot be saved now is saved with the next change: it has
+        happened all the same."""
+        try:
+            await self._save(changes)
+        except StoreError as error:
+            if not self._unsaved:
+                log.error("That a timer rang could not be kept; after a restart it may ring again: %s", error)
+            self._unsaved |= changes
+
+    async def _save(self, changes: dict[int, Timer | None]) -> None:
+        await self._store.save(self._unsaved | changes, self._missed)
+        self._unsaved.clear()
+
+
+def _kind(timer: Timer) -> str:
+    return "timer" if timer.at is None else "alarm"
+
+
+def _pending(timer: Timer, now: Moment) -> PendingTimer:
+    left = max(0.0, timers.left(timer, now))
+    return PendingTimer(timer.id, timer.label, timers.due_time(timer, now), left, timer.seconds, timer.repeat)

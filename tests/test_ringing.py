@@ -1,0 +1,257 @@
+"""Timers on a clock that the test holds, a real file, a real command, and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from muleteer.broadcast import Broadcast, Listener
+from muleteer.chime import Chime
+from muleteer.ringing import DeviceTimers, system_clock
+from muleteer.store.database import StoreError
+from muleteer.store.timers import TimerStore
+from muleteer.timers import MOST_TIMERS, Moment
+
+START = Moment(datetime(2026, 11, 30, 8, 0).timestamp(), 5000.0, "b1")
+DEADLINE = 10.0
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> Moment:
+        return self.now
+
+    def passes(self, seconds: float, wall: float | None = None) -> None:
+        moved = seconds if wall is None else wall
+        self.now = replace(self.now, wall=self.now.wall + moved, uptime=self.now.uptime + seconds)
+
+    def boots(self, seconds: float) -> None:
+        self.now = Moment(self.now.wall + seconds, 10.0, self.now.boot + "'")
+
+
+Make = Callable[..., DeviceTimers]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def broadcast() -> Broadcast:
+    return Broadcast()
+
+
+@pytest.fixture
+async def make(tmp_path: Path, clock: Clock, broadcast: Broadcast) -> AsyncIterator[Make]:
+    """Timers over the same file, each as after a restart; the task that waits is not running, the test is."""
+    made: list[DeviceTimers] = []
+
+    def make_it(*command: str, seconds: float = 5.0) -> DeviceTimers:
+        made.append(
+            DeviceTimers(TimerStore(tmp_path / "timers.db"), broadcast, Chime(command, seconds), clock)
+        )
+        return made[-1]
+
+    yield make_it
+    for each in made:
+        await each.close()
+
+
+async def heard(listener: Listener) -> tuple[str, object]:
+    async with asyncio.timeout(DEADLINE):
+        notice = await listener.next()
+    assert notice is not None
+    return notice.name, notice.fields["label"]
+
+
+async def test_a_timer_rings_once_and_is_gone(make: Make, clock: Clock, broadcast: Broadcast) -> None:
+    timers = make()
+    set_ = await timers.set_timer(300, "tea")
+    assert (set_.left, set_.due) == (300, START.local() + timedelta(minutes=5))
+    with broadcast.listen() as listener:
+        clock.passes(299)
+        assert await timers.check() == pytest.approx(1)
+        clock.passes(2)
+        assert await timers.check() is None
+        assert await heard(listener) == ("timer.rang", "tea")
+        await timers.check()
+        broadcast.publish("end", {"label": ""})
+        assert (await heard(listener))[0] == "end"
+    assert (await timers.pending()).timers == ()
+    assert (await make().pending()).timers == ()
+
+
+async def test_it_survives_a_restart_and_a_boot(make: Make, clock: Clock) -> None:
+    await make().set_timer(300, "tea")
+    clock.passes(100)
+    again = make()
+    assert [round(each.left) for each in (await again.pending()).timers] == [200]
+    clock.boots(50)
+    assert [round(each.left) for each in (await make().pending()).timers] == [150]
+
+
+async def test_one_that_was_missed_is_told_until_somebody_knows(
+    make: Make, clock: Clock, broadcast: Broadcast, caplog: pytest.LogCaptureFixture
+) -> None:
+    await make().set_timer(300, "tea")
+    clock.boots(3600)
+    timers = make()
+    with broadcast.listen() as listener:
+        await timers.open()
+        assert await heard(listener) == ("timer.missed", "tea")
+    assert "was missed by 55 minutes" in caplog.text
+    assert "tea" not in caplog.text, "what people wrote is not logged"
+    for each in (timers, make()):
+        missed = (await each.pending()).missed
+        assert [(one.label, one.due) for one in missed] == [("tea", START.local() + timedelta(minutes=5))]
+    await timers.told(missed)
+    assert (await timers.pending()).missed == ()
+    assert (await make().pending()).missed == ()
+
+
+async def test_one_that_is_a_little_late_still_rings(make: Make, clock: Clock, broadcast: Broadcast) -> None:
+    await make().set_timer(300, "tea")
+    clock.passes(400)
+    with broadcast.listen() as listener:
+        await make().check()
+        assert await heard(listener) == ("timer.rang", "tea")
+
+
+async def test_a_repeating_alarm_is_set_again_also_in_the_file(make: Make, clock: Clock) -> None:
+    timers = make()
+    await timers.set_alarm(datetime(2026, 11, 30, 8, 30), frozenset(range(7)), "up")
+    clock.passes(1800)
+    await timers.check()
+    for each in (timers, make()):
+        assert [one.due for one in (await each.pending()).timers] == [datetime(2026, 12, 1, 8, 30)]
+
+
+async def test_a_clock_that_is_set_back_is_noticed(make: Make, clock: Clock) -> None:
+    timers = make()
+    await timers.set_alarm(datetime(2026, 12, 1, 8, 30), frozenset(range(7)), "up")
+    await timers.check()
+    clock.passes(5, wall=-86_400)
+    await timers.check()
+    assert [one.due for one in (await timers.pending()).timers] == [datetime(2026, 11, 29, 8, 30)]
+
+
+async def test_cancelled_is_gone_for_good(make: Make, clock: Clock) -> None:
+    timers = make()
+    one, two = await timers.set_timer(60, "one"), await timers.set_timer(30, "two")
+    assert [each.label for each in await timers.cancel([one.id, 99, one.id])] == ["one"]
+    assert await timers.cancel([one.id]) == []
+    assert [each.label for each in (await make().pending()).timers] == ["two"]
+    assert two.id != one.id
+
+
+async def test_there_are_only_so_many(make: Make) -> None:
+    timers = make()
+    for _ in range(MOST_TIMERS):
+        await timers.set_timer(60)
+    with pytest.raises(ValueError, match=f"{MOST_TIMERS} timers and alarms are set already"):
+        await timers.set_timer(60)
+
+
+async def test_a_damaged_file_is_told_at_each_use_and_comes_back(
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "timers.db"
+    path.write_bytes(b"garbage" * 1000)
+    timers = make()
+    await timers.open()
+    assert "Timers are not available" in caplog.text
+    for use in (timers.pending, lambda: timers.set_timer(60), lambda: timers.cancel([1])):
+        with pytest.raises(StoreError, match="damaged"):
+            await use()
+    assert path.read_bytes() == b"garbage" * 1000
+    path.unlink()
+    await timers.set_timer(60, "tea")
+    assert len((await timers.pending()).timers) == 1
+
+
+async def test_what_rang_while_the_file_was_locked_rings_once_and_is_saved_later(
+    make: Make, clock: Clock, broadcast: Broadcast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muleteer.store.database.BUSY_TIMEOUT", 0.01)
+    timers = make()
+    await timers.set_timer(60, "tea")
+    other = sqlite3.connect(tmp_path / "timers.db")
+    other.execute("BEGIN IMMEDIATE")
+    clock.passes(61)
+    with broadcast.listen() as listener:
+        await timers.check()
+        assert await heard(listener) == ("timer.rang", "tea")
+        other.rollback()
+        other.close()
+        await timers.check()
+        broadcast.publish("end", {"label": ""})
+        assert (await heard(listener))[0] == "end"
+    assert (await make().pending()).timers == ()
+
+
+async def test_it_rings_by_itself_on_the_real_clock(tmp_path: Path, broadcast: Broadcast) -> None:
+    timers = DeviceTimers(TimerStore(tmp_path / "timers.db"), broadcast, Chime((), 1.0), system_clock())
+    await timers.open()
+    try:
+        with broadcast.listen() as listener:
+            await timers.set_timer(60, "long")
+            await timers.set_timer(0.05, "short")
+            assert await heard(listener) == ("timer.rang", "short")
+        assert [each.label for each in (await timers.pending()).timers] == ["long"]
+    finally:
+        await timers.close()
+
+
+async def test_the_command_is_told_the_label_and_no_shell_reads_it(
+    make: Make, clock: Clock, tmp_path: Path
+) -> None:
+    said = tmp_path / "said"
+    os.mkfifo(said)
+    timers = make("sh", "-c", f'printf %s "$MULETEER_LABEL:$MULETEER_TIMER" > {said}')
+    label = "$(touch pwned); 'tea' `id`"
+    set_ = await timers.set_timer(1, label)
+    clock.passes(1)
+    await timers.check()
+    async with asyncio.timeout(DEADLINE):
+        assert await asyncio.to_thread(said.read_text) == f"{label}:{set_.id}"
+
+
+async def test_a_command_that_does_not_end_is_ended_with_its_children(
+    make: Make, clock: Clock, tmp_path: Path
+) -> None:
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    timers = make("sh", "-c", f"exec 3> {alive}; trap '' TERM; sleep 1000 & sleep 1000", seconds=0.1)
+    await timers.set_timer(1, "tea")
+    clock.passes(1)
+    await timers.check()
+    async with asyncio.timeout(DEADLINE):
+        # The end of the file is the end of the last process that holds it open.
+        assert await asyncio.to_thread(alive.read_bytes) == b""
+
+
+@pytest.mark.parametrize("command", ["/nowhere/at/all", "false"])
+async def test_a_command_that_fails_is_logged_and_the_event_is_sent(
+    make: Make, clock: Clock, broadcast: Broadcast, caplog: pytest.LogCaptureFixture, command: str
+) -> None:
+    timers = make(command)
+    await timers.set_timer(1, "tea")
+    clock.passes(1)
+    with broadcast.listen() as listener:
+        await timers.check()
+        assert await heard(listener) == ("timer.rang", "tea")
+    running = [task for task in asyncio.all_tasks() if task.get_name().startswith("chime")]
+    await asyncio.gather(*running)
+    assert "timers.command" in caplog.text

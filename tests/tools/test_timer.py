@@ -1,0 +1,187 @@
+"""Setting, listing and cancelling by words, over real timers; and what is said of each."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from muleteer.broadcast import Broadcast
+from muleteer.chime import Chime
+from muleteer.paths import share_dir
+from muleteer.ringing import DeviceTimers, system_clock
+from muleteer.services import Absent, Services
+from muleteer.store.timers import TimerStore
+from muleteer.timers import MOST_TIMERS, Moment
+from muleteer.tool import Result, Status
+from muleteer.toolbox import Toolbox
+from tests.tools.conftest import call, same_parameters
+from tools.timer import timer
+
+
+@pytest.fixture
+async def timers(tmp_path: Path) -> AsyncIterator[DeviceTimers]:
+    made = DeviceTimers(TimerStore(tmp_path / "timers.db"), Broadcast(), Chime((), 1.0))
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def toolbox(timers: DeviceTimers) -> Toolbox:
+    return Toolbox.load([share_dir() / "tools"], Services(Absent("no notes"), timers=timers))
+
+
+def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
+    assert same_parameters(toolbox, timer)
+    assert toolbox.tools["timer"].effect == "write"
+
+
+@pytest.mark.parametrize(
+    ("when", "label", "seconds", "said"),
+    [
+        ("10 min", "", 600, "The timer for 10 minutes is set; it rings "),
+        ("1h30", "the roast", 5400, 'The timer for 1 hour 30 minutes for "the roast" is set; it rings '),
+        ("eine halbe Stunde", "", 1800, "The timer for 30 minutes is set; it rings "),
+        (
+            "90 seconds for the eggs",
+            "",
+            90,
+            'The timer for 1 minute 30 seconds for "the eggs" is set; it rings ',
+        ),
+        ("", "20 minutes", 1200, "The timer for 20 minutes is set; it rings "),
+    ],
+)
+async def test_ok_sets_a_timer(
+    toolbox: Toolbox, timers: DeviceTimers, when: str, label: str, seconds: int, said: str
+) -> None:
+    result = await call(toolbox, "timer", action="set", when=when, label=label)
+    (kept,) = (await timers.pending()).timers
+    assert result.status is Status.OK
+    assert result.text.startswith(said)
+    assert f"{kept.due:%H:%M}" in result.text
+    assert kept.seconds == seconds
+
+
+async def test_ok_sets_an_alarm(toolbox: Toolbox, timers: DeviceTimers) -> None:
+    result = await call(toolbox, "timer", action="set", when="tomorrow 6:30", label="up")
+    assert result.text == 'The alarm for "up" is set tomorrow at 06:30.'
+    result = await call(toolbox, "timer", action="set", when="every day at 7", label="")
+    assert result.text.startswith("The alarm is set every day, first ")
+    due = [(each.due.hour, each.due.minute, len(each.repeat)) for each in (await timers.pending()).timers]
+    assert sorted(due) == [(6, 30, 0), (7, 0, 7)]
+
+
+@pytest.mark.parametrize(
+    ("when", "text"),
+    [
+        ("", "I do not know when that is"),
+        ("soon", "I do not know when that is"),
+        ("0 minutes", "A timer runs for a second to a year"),
+        ("900 days", "A timer runs for a second to a year"),
+        ("24.12.2099 18:00", "An alarm can be at most a year away"),
+        ("yesterday 7:30", "I do not know when that is"),
+    ],
+)
+async def test_a_time_that_makes_no_sense_is_an_error(
+    toolbox: Toolbox, timers: DeviceTimers, when: str, text: str
+) -> None:
+    result = await call(toolbox, "timer", action="set", when=when)
+    assert result.status is Status.ERROR
+    assert result.text.startswith(text)
+    assert (await timers.pending()).timers == ()
+
+
+async def test_too_many_are_an_error(toolbox: Toolbox, timers: DeviceTimers) -> None:
+    for _ in range(MOST_TIMERS):
+        await timers.set_timer(60)
+    assert await call(toolbox, "timer", action="set", when="10 min") == Result.error(
+        f"{MOST_TIMERS} timers and alarms are set already; cancel one first."
+    )
+
+
+async def test_the_list_is_said_the_next_first_and_empty_is_empty(
+    toolbox: Toolbox, timers: DeviceTimers
+) -> None:
+    assert await call(toolbox, "timer", action="list") == Result.empty("No timer or alarm is set.")
+    tomorrow = datetime.now().replace(hour=6, minute=30, second=0, microsecond=0) + timedelta(days=1)
+    await timers.set_alarm(tomorrow, frozenset(range(7)), "up")
+    await timers.set_timer(300.5, "tea")
+    result = await call(toolbox, "timer", action="list")
+    assert result.text == (
+        '2 are set: the timer for tea in 5 minutes; the alarm for "up" every day, next tomorrow at 06:30.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("when", "label", "gone"),
+    [
+        ("", "tea", ["tea"]),
+        ("", "the Tea timer", ["tea"]),
+        ("5 min", "", ["tea"]),
+        ("", "1", ["tea"]),
+        ("", "alarm", ["up"]),
+        ("6:30", "", ["up"]),
+        ("", "all", ["pasta", "tea", "up"]),
+        ("", "all timers", ["pasta", "tea"]),
+    ],
+)
+async def test_cancelling_by_what_was_said(
+    toolbox: Toolbox, timers: DeviceTimers, when: str, label: str, gone: list[str]
+) -> None:
+    await timers.set_timer(300, "tea")
+    await timers.set_timer(600, "pasta")
+    await timers.set_alarm(
+        datetime.now().replace(hour=6, minute=30, second=0, microsecond=0) + timedelta(1), frozenset(), "up"
+    )
+    result = await call(toolbox, "timer", action="cancel", when=when, label=label)
+    assert result.status is Status.OK, result.text
+    left = {each.label for each in (await timers.pending()).timers}
+    assert sorted({"tea", "pasta", "up"} - left) == gone
+
+
+async def test_nothing_to_cancel_is_empty_and_an_unclear_one_is_asked_about(
+    toolbox: Toolbox, timers: DeviceTimers
+) -> None:
+    assert (await call(toolbox, "timer", action="cancel")).status is Status.EMPTY
+    await timers.set_timer(300.5, "tea")
+    result = await call(toolbox, "timer", action="cancel", label="laundry")
+    assert result == Result.empty(
+        'There is no timer or alarm "laundry". Set: the timer for tea in 5 minutes.'
+    )
+    await timers.set_timer(600.5)
+    result = await call(toolbox, "timer", action="cancel")
+    assert result.status is Status.ERROR
+    assert result.text.startswith("Several are meant: the timer for tea in 5 minutes; ")
+    assert len((await timers.pending()).timers) == 2
+
+
+async def test_a_missed_one_is_said_once(toolbox: Toolbox, timers: DeviceTimers, tmp_path: Path) -> None:
+    past = system_clock()()
+    long_ago = DeviceTimers(
+        TimerStore(tmp_path / "timers.db"),
+        Broadcast(),
+        Chime((), 1.0),
+        lambda: Moment(past.wall - 7200, past.uptime, "another boot"),
+    )
+    await long_ago.set_timer(60, "tea")
+    await long_ago.close()
+    due = datetime.fromtimestamp(past.wall - 7140)
+    await timers.check()
+    result = await call(toolbox, "timer", action="list")
+    assert result.status is Status.OK
+    assert result.text.startswith("Missed while this device was off or asleep: tea, due ")
+    assert f"{due:%H:%M}. No timer or alarm is set." in result.text
+    assert (await call(toolbox, "timer", action="list")).status is Status.EMPTY
+
+
+@pytest.mark.parametrize("action", ["set", "list", "cancel"])
+async def test_unavailable_says_that_nothing_was_changed(
+    toolbox: Toolbox, tmp_path: Path, action: str
+) -> None:
+    (tmp_path / "timers.db").write_bytes(b"garbage" * 1000)
+    result = await call(toolbox, "timer", action=action, when="10 min")
+    assert result.status is Status.UNAVAILABLE
+    assert result.text.startswith("Nothing was changed: ")
+    assert "damaged" in result.text
