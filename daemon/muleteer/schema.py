@@ -64,7 +64,9 @@ class Form:
         return {field.removesuffix("_"): getattr(values, field) for field in values.model_fields_set}
 
     def _explain(self, error: ValidationError) -> str:
-        first = error.errors(include_url=False)[0]
+        found = error.errors(include_url=False)
+        unknown = [each for each in found if each["type"] == "extra_forbidden"]  # likelier the cause
+        first = (unknown or found)[0]
         place = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             known = ", ".join((*self.required, *self.optional)) or "none"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from muleteer.cli.call import call
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.show import only_bare, print_menu, show
 from muleteer.cli.steering import add_steering
@@ -31,3 +32,4 @@ def tools(context: click.Context, as_json: bool, socket: Path | None) -> None:
 
 
 add_steering(tools, "tools")
+tools.add_command(call)
