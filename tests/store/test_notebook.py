@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
-import subprocess
-import sys
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from muleteer import session
 from muleteer.store.database import StoreError
 from muleteer.store.notebook import SqliteNotebook
+from muleteer.tool import Note
 
-WRITER = Path(__file__).with_name("writer.py")
+SCHEMA_1 = Path(__file__).with_name("notebook_schema_1.db")  # made by the notebook before it had pages
 NOTES = (
     "My sister Anna's birthday is 3 May",
     "The spare key is under the blue pot",
@@ -133,6 +133,37 @@ async def test_a_note_that_cannot_be_read_is_left_out_and_told(
     assert caplog.text.count("of the notebook cannot be read") == 7
 
 
+async def test_a_broken_character_hides_neither_its_note_nor_the_others(
+    full: SqliteNotebook, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "notebook.db")) as connection, connection:
+        insert = "INSERT INTO notes (text, written, page) VALUES (CAST(? AS TEXT), ?, CAST(? AS TEXT))"
+        connection.execute(insert, (b"boiler \xff\xfe room", "2026-01-01T00:00:00+00:00", b"\xffpage"))
+    assert {note.text for note in await full.search("boiler")} == {NOTES[2], "boiler \ufffd\ufffd room"}
+    assert (await full.search("birthdya"))[0].text == NOTES[0]
+    assert (await full.search(""))[0].page == "\ufffdpage"
+    assert [page.name for page in await full.pages()] == ["Anna", "Notes", "\ufffdpage"]
+
+
+async def test_a_page_that_is_damaged_on_disk_hides_only_its_notes(
+    notebook: SqliteNotebook, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(40):
+        await notebook.add(f"kettle {number} " + "long " * 190)  # about four to a page of 4 KiB
+    await notebook.close()
+    path = tmp_path / "notebook.db"
+    with closing(sqlite3.connect(path)) as connection:
+        leaf = connection.execute(
+            "SELECT pageno FROM dbstat WHERE name = 'notes' AND pagetype = 'leaf' LIMIT 3, 1"
+        ).fetchone()[0]
+    content = bytearray(path.read_bytes())
+    content[(leaf - 1) * 4096 : (leaf - 1) * 4096 + 16] = bytes(16)
+    path.write_bytes(content)
+    found = await notebook.search("kettle", limit=40)
+    assert 30 <= len(found) < 40
+    assert "of the notebook cannot be read: database disk image is malformed" in caplog.text
+
+
 async def test_half_a_character_is_a_store_error_and_nothing_is_kept(notebook: SqliteNotebook) -> None:
     with pytest.raises(StoreError, match=r"character 2 is half of a pair"):
         await notebook.add("a\ud800b")
@@ -140,9 +171,101 @@ async def test_half_a_character_is_a_store_error_and_nothing_is_kept(notebook: S
     assert await notebook.search("\ud800") == []
 
 
-def start(path: Path, first: int, *limit: str) -> subprocess.Popen[str]:
-    arguments = [sys.executable, str(WRITER), str(path), str(first), *limit]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+async def test_a_note_knows_its_page_session_and_device(tmp_path: Path) -> None:
+    notebook = SqliteNotebook(tmp_path / "notebook.db", "d1")
+    session.current.set("s1")
+    note = await notebook.add("milk", "Shopping")
+    assert (note.page, note.session, note.device, note.number) == ("Shopping", "s1", "d1", 1)
+    assert await notebook.search("milk") == [note]
+    await notebook.close()
+
+
+async def test_a_page_is_found_by_its_name_and_is_one_however_it_is_spelled(notebook: SqliteNotebook) -> None:
+    await notebook.add("milk", "Shopping")
+    await notebook.add("bread", "SHOPPING ")
+    await notebook.add("put eggs on the shopping page")
+    await notebook.add("Mia's shoe size is 34")
+    await notebook.add("the key is under the pot")
+    found = await notebook.search("shoping")
+    assert {note.text for note in found} == {"put eggs on the shopping page", "bread", "milk"}
+    assert {note.page for note in await notebook.search("")} == {"Shopping", "Mia", "Notes"}
+    assert [(page.name, page.notes) for page in await notebook.pages()] == [
+        ("Mia", 1),
+        ("Notes", 1),
+        ("Shopping", 3),
+    ]
+    assert [note.number for note in await notebook.notes("shopping", after=1)] == [2, 3]
+    assert [note.text for note in await notebook.notes("Notes")] == ["the key is under the pot"]
+
+
+async def test_notes_from_elsewhere_are_kept_once_all_or_none(notebook: SqliteNotebook) -> None:
+    when = datetime(2026, 5, 1, tzinfo=UTC)
+    notes = [
+        Note("milk", when, page="Shopping", session="s", device="d"),
+        Note("Anna called", when, page="Notes"),
+    ]
+    assert await notebook.keep(notes, [True, False]) == 2
+    assert await notebook.keep(notes, [True, False]) == 0
+    later = Note("milk", when + timedelta(days=1), page="shopping")
+    assert await notebook.keep([later, later], [True, False]) == 1
+    assert await notebook.keep([Note("Anna called", later.when, page="Notes")], [False]) == 0
+    with pytest.raises(StoreError, match="half of a pair"):
+        await notebook.keep([Note("tea", when), Note("\ud800", when)], [True, True])
+    found = await notebook.notes()
+    assert [(note.text, note.when, note.page, note.session, note.device) for note in found] == [
+        ("milk", when, "Shopping", "s", "d"),
+        ("Anna called", when, "Notes", "", ""),
+        ("milk", later.when, "Shopping", "", ""),
+    ]
+
+
+async def test_what_is_forgotten_is_in_no_file(notebook: SqliteNotebook, tmp_path: Path) -> None:
+    secrets = ("aardvark", "quokka", "wombat", "zebra")
+    for word in secrets:
+        await notebook.add(f"the {word} sleeps " + f"{word} " * 20, f"page of {word}")
+    for word in secrets[:2]:
+        assert in_files(tmp_path, word)
+    assert await notebook.forget([2, 99]) == 1
+    assert await notebook.forget_page("Page of Wombat") == 1
+    assert [in_files(tmp_path, word) for word in secrets] == [True, False, False, True]
+    assert await notebook.search("quokka") == []
+    assert len(await notebook.search("zebra")) == 1
+    assert await notebook.forget_all() == 2
+    assert not any(in_files(tmp_path, word) for word in secrets)
+    assert await notebook.pages() == []
+
+
+def in_files(folder: Path, word: str) -> bool:
+    return any(word.encode() in file.read_bytes() for file in folder.iterdir())
+
+
+async def test_forgetting_says_when_traces_may_remain(notebook: SqliteNotebook, tmp_path: Path) -> None:
+    await notebook.add("the quokka sleeps")
+    with closing(sqlite3.connect(tmp_path / "notebook.db")) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM notes").fetchall()
+        with pytest.raises(StoreError, match="traces of it may remain in the file"):
+            await notebook.forget([1])
+    assert await notebook.forget([1]) == 0
+    assert not in_files(tmp_path, "quokka")
+
+
+async def test_a_notebook_of_the_first_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = tmp_path / "notebook.db"
+    path.write_bytes(SCHEMA_1.read_bytes())
+    notebook = SqliteNotebook(path)
+    assert [note.text for note in await notebook.search("birthdya")] == ["My sister Anna's birthday is 3 May"]
+    old = await notebook.notes()
+    assert [(note.number, note.page, note.session, note.device) for note in old] == [
+        (1, "Notes", "", ""),
+        (3, "Notes", "", ""),
+    ]
+    assert old[0].when == datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
+    await notebook.add("Zoë's boiler")
+    assert [note.number for note in await notebook.search("boiler")] == [4, 3]
+    assert await notebook.forget([3]) == 1
+    await notebook.close()
+    assert kept(path) == ["My sister", "Zoë's boiler"]
 
 
 def kept(path: Path) -> list[str]:
@@ -153,33 +276,3 @@ def kept(path: Path) -> list[str]:
         return [" ".join(row[0].split()[:2]) for row in connection.execute("SELECT text FROM notes")]
     finally:
         connection.close()
-
-
-def test_killing_the_writer_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    path = tmp_path / "notebook.db"
-    chance = random.Random(5)
-    acknowledged: list[str] = []
-    for round_ in range(20):
-        writer = start(path, round_ * 10_000)
-        assert writer.stdout is not None
-        for _ in range(chance.randint(1, 60)):
-            acknowledged.append(f"note {writer.stdout.readline().strip()}")
-        writer.kill()
-        lines = writer.stdout.read().split("\n")  # what it had said by then; the last may be cut short
-        acknowledged += [f"note {line}" for line in lines[:-1]]
-        writer.stdout.close()
-        assert writer.wait() == -9
-        found = kept(path)
-        assert set(acknowledged) <= set(found)
-        assert len(found) <= len(acknowledged) + round_ + 1  # at most one in each round was not yet said
-
-
-def test_a_disk_that_fills_up_is_an_error_and_keeps_what_was_acknowledged(tmp_path: Path) -> None:
-    path = tmp_path / "notebook.db"
-    writer = start(path, 0, "1000000")  # the log alone grows to four megabytes before it is folded in
-    said, _ = writer.communicate()
-    *numbers, last = said.splitlines()
-    assert writer.returncode == 0
-    assert last.startswith(f"failed: {path} cannot be used")
-    assert len(numbers) > 10
-    assert kept(path) == [f"note {number}" for number in numbers]

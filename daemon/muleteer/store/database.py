@@ -32,6 +32,7 @@ Migration = Sequence[str]
 ROOM = 64 * 1024  # bytes free: with less, SQLite has no place for its index of the log (32 KiB) and a page
 # What reading rows raises when they are not what was written; SQLite itself finds only broken pages.
 MISREAD = (ValueError, TypeError, ArithmeticError)
+WRITE = "BEGIN IMMEDIATE"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # no space, no inode, or none left of this user's share
 REMAINS = "It is removed, but traces of it may remain in the file; remove anything again later"
 BUSY_TIMEOUT = 5.0  # seconds to wait for another process's transaction; longer than any of ours takes
@@ -71,12 +72,12 @@ class Database:
         """Do `work` in one transaction; when this returns, it is on disk. Raises `StoreError`, and then
         nothing of it happened, or the file was exchanged meanwhile. Cancelled before it began, it is
         dropped; after, it is finished unwatched."""
-        return await self._run("BEGIN IMMEDIATE", work)
+        return await self._run(WRITE, work)
 
     async def erase(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """`write`, and then nothing that it removed is left in the file or its log. Raises `StoreError` also
         when it was removed but the file could not be cleaned; erasing anything again cleans it."""
-        return await self._run("BEGIN IMMEDIATE", work, self._clean)
+        return await self._run(WRITE, work, self._clean)
 
     async def _run(
         self,
@@ -112,7 +113,8 @@ class Database:
             connection.execute(begin)
             try:
                 result = work(connection)
-                connection.execute("COMMIT")
+                # A read may have met damage, which a commit would report again.
+                connection.execute("COMMIT" if begin == WRITE else "ROLLBACK")
                 after(connection)
             except BaseException:
                 if connection.in_transaction:  # SQLite has already rolled back after some errors

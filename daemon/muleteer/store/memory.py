@@ -31,7 +31,7 @@ LONGEST_TEXT = 8_000  # characters kept of a message or an answer; budgets end b
 MOST_PENDING = 256  # turns kept in memory while the file cannot be written
 CLEAN_AFTER = 1_000  # turns after which what is outdated is looked for, if not once a day
 CUT = " \u2026 (cut)"
-FIRST, LAST = "", "9999"  # before and after every ISO date
+FIRST, LAST = "", "\U0010ffff"  # before and after every time, and whatever else stands in its place
 
 MIGRATIONS = (
     (
@@ -181,9 +181,11 @@ class TurnMemory:
     async def _run(self) -> None:
         """Write whenever there is something new, until `close`. The one place that writes turns, so that
         nobody who gives up waiting loses one."""
-        while not self._ending:
+        ending = False
+        while not ending:
             await self._added.wait()
             self._added.clear()
+            ending = self._ending  # what is added from here on sets the event again
             await self._write()
             if not self._added.is_set():
                 self._settled.set()

@@ -100,6 +100,8 @@ class SqliteNotebook:
         `StoreError`, and then it is not."""
         note = Note(text, datetime.now(UTC), page=page, session=session.current.get(), device=self._device)
 
+        _check_text(text)
+
         def insert(connection: sqlite3.Connection) -> Note:
             _check_room(connection, 1)
             return _insert(connection, note, _pages(connection))
@@ -109,6 +111,9 @@ class SqliteNotebook:
     async def keep(self, notes: Sequence[Note], dated: Sequence[bool]) -> int:
         """Keep notes that were written elsewhere, all or none; how many were new. One that stands on its page
         already, and is of the same time where that is known, is not written twice. Raises `StoreError`."""
+
+        for note in notes:
+            _check_text(note.text)
 
         def insert(connection: sqlite3.Connection) -> int:
             _check_room(connection, len(notes))
@@ -206,11 +211,14 @@ def _check_room(connection: sqlite3.Connection, more: int) -> None:
         raise StoreError(f"the notebook is full with {count:,} notes; forget some with `muleteer memory`.")
 
 
-def _insert(connection: sqlite3.Connection, note: Note, pages: set[str]) -> Note:
+def _check_text(text: str) -> None:
     try:
-        note.text.encode()
+        text.encode()
     except UnicodeEncodeError as error:
         raise StoreError(f"character {error.start + 1} is half of a pair and cannot be kept.") from error
+
+
+def _insert(connection: sqlite3.Connection, note: Note, pages: set[str]) -> Note:
     page = same_page(_chosen_page(note, pages), pages)
     written = note.when.astimezone(UTC).isoformat()
     row = (note.text, written, page, note.session, note.device)

@@ -69,11 +69,9 @@ def _stretch(folded: str, now: datetime) -> Stretch | None:
 
 def _begun(folded: str, now: datetime, rest: Stretch) -> Stretch:
     """The whole of the week or month of which the rest is still to come."""
-    for days in (now.weekday(), now.day - 1):
-        whole = read_days(folded, now - days * DAY)
-        if whole and whole.end == rest.end:
-            return whole
-    return rest
+    seen = (read_days(folded, now - days * DAY) for days in (now.weekday(), now.day - 1))
+    whole = [each for each in seen if each and each.end == rest.end]
+    return min((rest, *whole), key=lambda each: each.start)
 
 
 def _shifted(folded: str, now: datetime, ahead: Stretch, days: int) -> bool:
