@@ -37,7 +37,11 @@ class Lent:
         async def ask(*given: Any, **named: Any) -> Any:
             async def asked() -> Any:
                 self._check()  # again, now in the loop where it is taken back
-                return await method(*given, **named)
+                try:
+                    return await method(*given, **named)
+                except OSError as error:
+                    error.add_note(FROM_SERVICE)
+                    raise
 
             self._check()  # the home loop may be closed by now
             call = self._context.copy().run(asyncio.run_coroutine_threadsafe, asked(), self._home)

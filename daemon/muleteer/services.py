@@ -270,9 +270,10 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the daemon lends to a tool. What is not set up is there all the same, and says so when used."""
+    """What the daemon lends to a tool. What is not set up is there all the same, and says so when used;
+    `Services()` is a device where nothing is."""
 
-    notebook: Notebook
+    notebook: Notebook = field(default_factory=lambda: Absent("No notebook is kept here."))
     memory: Memory = field(default_factory=lambda: Absent("Nothing that was said is kept here."))
     offline: Offline = field(default_factory=lambda: Absent("No network is set up"))
     web: Web = field(default_factory=lambda: Absent("The web is not set up."))

@@ -14,6 +14,19 @@ The function's name is the tool's name; the docstring's first paragraph is what 
 `name: text` line describes a parameter; annotations make the JSON schema. Parameters annotated with
 `Services` are given by the daemon and are not part of the schema. Exceptions become `error` results.
 
+A parameter may be of a type that takes more than its schema promises, such as `Seconds`: the model copies
+"10 min", the function gets 600.0. A class is needed only where calls share something that costs time to make;
+then the tool is a function that uses the one instance.
+
+Tests and small programs need no file and no daemon:
+
+    toolbox = Toolbox.of([roll_dice])  # from muleteer.toolbox; takes `Services(notebook=...)`, too
+    outcome = await toolbox.call("roll_dice", {"sides": 20})
+    assert (outcome.result.status, outcome.tool) == (Status.OK, "roll_dice")
+
+A tool that cannot be used is in `toolbox.disabled`, by name and with the reason. Elsewhere a file in a folder
+of tools is enough; a package offers its own by the entry point group `muleteer.tools`.
+
 A tool runs in a thread of its own, a coroutine in a loop of its own, until it ends or its `timeout` is
 over. A tool module is trusted code all the same: `os._exit` in it ends the daemon, also when it is loaded
 (`--log-level debug` names each file before that). Install only what you have read.

@@ -56,9 +56,9 @@ class Toolbox:
         return cls(services, Library(folders, seconds=seconds).read())
 
     @classmethod
-    def of(cls, functions: Iterable[ToolFunction], services: Services) -> Toolbox:
-        """Tools made in code, without a file."""
-        toolbox = cls(services)
+    def of(cls, functions: Iterable[ToolFunction], services: Services | None = None) -> Toolbox:
+        """Tools made in code, without a file; where none are given, nothing is lent to them."""
+        toolbox = cls(services or Services())
         for function in functions:
             loaded = read_tool(function, "")
             if isinstance(loaded, str):

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from muleteer.cli.call import call
+from muleteer.cli.new import new_tool
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.show import only_bare, print_menu, show
 from muleteer.cli.steering import add_steering
@@ -33,3 +34,4 @@ def tools(context: click.Context, as_json: bool, socket: Path | None) -> None:
 
 add_steering(tools, "tools")
 tools.add_command(call)
+tools.add_command(new_tool)
