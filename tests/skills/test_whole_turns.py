@@ -179,6 +179,11 @@ async def test_what_has_a_schedule_runs_in_the_background_without_a_model(house:
     assert turn.answer
 
 
+def test_no_prompt_is_kept_ready_for_a_level_that_code_does_without(house: House) -> None:
+    prompts = Harness(ScriptedBrain(), house.catalogue, Budgets()).prompts()
+    assert [name for name in prompts if name.startswith("follower:")] == ["follower:home-control"]
+
+
 def test_every_shipped_skill_has_german_examples(house: House) -> None:
     assert tuple(sorted(house.catalogue.skills)) == SKILLS
     for skill in house.catalogue.skills.values():

@@ -22,7 +22,7 @@ def prompts(catalogue: Catalogue, planner: Planner) -> dict[str, Conversation]:
     for handle in planner.handles:
         tools = catalogue.expand([handle])
         skill = catalogue.skill(handle)
-        if skill and len(tools) > 1:
+        if skill and follower.follows(skill, tools):
             found[f"follower:{handle}"] = follower.opening(tools, skill.steps, "")
         found |= {f"agent:{tool.name}": tool_agent.prompt(tool, "") for tool in _asked(tools)}
     return found | {"reply": answer.reply_prompt("", ()), "answer": answer.answer_prompt("", "")}

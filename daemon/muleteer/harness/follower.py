@@ -17,6 +17,7 @@ from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.sections import Budgets
+from muleteer.skills import Skill
 from muleteer.toolbox import Tool
 
 FINISH = "finish"
@@ -38,6 +39,11 @@ def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
     return Conversation(
         (Message("system", system), Message("user", request)), tool=spec, constant=1, begin_call=True
     )
+
+
+def follows(skill: Skill, tools: Sequence[Tool]) -> bool:
+    """Whether this skill alone needs a follower: not for one tool, nor where code carries out the steps."""
+    return len(tools) > 1 and not skill.run
 
 
 def in_order(steps: str) -> bool:

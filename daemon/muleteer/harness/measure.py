@@ -55,7 +55,7 @@ async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Bud
 
 async def costs(lane: Lane, catalogue: Catalogue, budgets: Budgets, rounds: int) -> dict[str, Cost]:
     """What each handle costs. Its part of the planner's prompt, which has so many rounds of examples, is what
-    that would be shorter by without it."""
+    that would be shorter by without it; a level that its turns skip costs nothing."""
     menu = catalogue.menu()
     whole = await lane.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
     shares: dict[str, int] = {}
@@ -70,8 +70,10 @@ async def costs(lane: Lane, catalogue: Catalogue, budgets: Budgets, rounds: int)
         agent = await lane.count(tool_agent.prompt(tool, "")) if tool.parameters.get("properties") else 0
         found[tool.handle] = Cost(shares.get(tool.handle, 0), signature, agent)
     for skill in catalogue.skills.values():
-        opening = follower.opening(catalogue.expand([skill.name]), skill.steps, "")
-        found[skill.name] = Cost(shares.get(skill.name, 0), await lane.count(opening))
+        tools = catalogue.expand([skill.name])
+        opening = follower.opening(tools, skill.steps, "")
+        steps = await lane.count(opening) if follower.follows(skill, tools) else 0
+        found[skill.name] = Cost(shares.get(skill.name, 0), steps)
     return found
 
 
