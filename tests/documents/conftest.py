@@ -36,13 +36,15 @@ class Shelf:
     async def names(self, words: str = "") -> list[str]:
         return [file.name for file in await self.library.find(words, 100)]
 
-    async def found(self, words: str, *names: str) -> None:
-        """Wait until these words find exactly these names."""
+    async def found(self, words: str, *names: str, folder: str = "") -> None:
+        """Wait until these words find exactly these names, all in `folder` if it is given."""
         async with asyncio.timeout(WAIT):
             while True:
                 self._changed.clear()
                 try:
-                    if set(await self.names(words)) == set(names):
+                    files = await self.library.find(words, 100)
+                    placed = not folder or {file.folder for file in files} == {folder}
+                    if {file.name for file in files} == set(names) and placed:
                         return
                 except OSError:
                     pass  # not everything is read yet

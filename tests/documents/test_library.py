@@ -1,18 +1,388 @@
+"""Files are found by name and text as soon as they change, and "not there" is never said unseen."""
+
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from muleteer.documents.child import Extract
+from muleteer.documents.folders import Stamp
+from muleteer.documents.index import Job
+from muleteer.services import FileText
+from tests.documents import made
 from tests.documents.conftest import Shelf
 
+Open = Callable[..., Shelf]
 
-async def test_smoke(papers: Path, opened: Callable[..., Shelf]) -> None:
-    (papers / "lease.txt").write_text("The rent is 840 EUR a month")
-    (papers / "sub").mkdir()
-    (papers / "sub" / "CarInvoice2026.md").write_text("brakes 300")
+FILES: dict[str, bytes] = {
+    "lease-2024.txt": b"Between Frau Weber and us. The rent is 840 EUR a month.",
+    "letters/CarInvoice2026.pdf": made.pdf("Brakes and tyres: 312 EUR"),
+    "letters/insurance car.docx": made.word("The policy number is K-4711."),
+    "recipes/soup.html": b"<title>Soup</title><p>Boil the potatoes.",
+    "recipes/budget.xlsx": made.sheet(["potatoes", 3], ["rent", 840]),
+    "photo of the car.jpg": b"\xff\xd8\xff",
+}
+
+
+def write(folder: Path, files: dict[str, bytes]) -> None:
+    for name, raw in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw)
+
+
+def write_raw(path: bytes, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+@pytest.fixture
+async def full(papers: Path, opened: Open) -> Shelf:
+    write(papers, FILES)
     shelf = opened(papers)
     await shelf.settled()
-    (papers / "new.txt").write_text("hello world")
-    await shelf.found("hello", "new.txt")
-    (papers / "lease.txt").unlink()
-    await shelf.found("rent")
+    return shelf
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("lease", ["lease-2024.txt"]),
+        ("rent 840", ["lease-2024.txt", "budget.xlsx"]),
+        ("find the file about the policy number", ["insurance car.docx"]),
+        ("car", ["insurance car.docx", "CarInvoice2026.pdf", "photo of the car.jpg"]),
+        ("car invoice", ["CarInvoice2026.pdf"]),
+        ("2026", ["CarInvoice2026.pdf"]),
+        ("recipes", ["soup.html", "budget.xlsx"]),
+        ("potatos", ["soup.html", "budget.xlsx"]),
+        ("pdf", ["CarInvoice2026.pdf"]),
+        ("passport", []),
+    ],
+)
+async def test_files_are_found_by_name_folder_and_text(full: Shelf, words: str, names: list[str]) -> None:
+    assert sorted(await full.names(words)) == sorted(names)
+
+
+async def test_a_name_counts_more_than_a_text(full: Shelf, papers: Path) -> None:
+    write(papers, {"notes.txt": b"lease lease lease"})
+    await full.found("lease", "lease-2024.txt", "notes.txt")
+    assert (await full.names("lease"))[0] == "lease-2024.txt"
+
+
+async def test_what_is_found_says_where_and_shows_the_passage(full: Shelf, papers: Path) -> None:
+    (file,) = await full.library.find("Frau Weber")
+    assert (file.name, file.folder, file.path) == ("lease-2024.txt", "papers", str(papers / "lease-2024.txt"))
+    assert "The rent is 840 EUR" in file.passage
+    (file,) = await full.library.find("CarInvoice")
+    assert (file.folder, file.named, file.passage) == ("papers/letters", 1.0, "")
+
+
+async def test_without_words_the_newest_come_first(full: Shelf, papers: Path) -> None:
+    os.utime(papers / "recipes" / "soup.html", (2e9, 2e9))
+    (papers / "touch.txt").touch()  # chmod and utime alone are seen by the next full look
+    await full.found("touch", "touch.txt")
+    assert len(await full.library.find("", 3)) == 3
+
+
+async def test_words_of_a_query_are_never_syntax(full: Shelf) -> None:
+    for words in ('" OR', "rent* NOT", "text:rent", "(", "NEAR(a b)", "% _", "'; DROP TABLE files"):
+        assert isinstance(await full.library.find(words), list)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("lease-2024.txt", "The rent is 840 EUR"),
+        ("LEASE-2024.TXT", "The rent is 840 EUR"),
+        ("papers/letters/CarInvoice2026.pdf", "Brakes and tyres: 312 EUR"),
+        ("read me the lease", "The rent is 840 EUR"),
+        ("soup recipe", "Boil the potatoes."),
+        ("invoice", "Brakes and tyres"),
+    ],
+)
+async def test_a_file_is_read_by_its_name_or_by_words(full: Shelf, name: str, text: str) -> None:
+    found = await full.library.read(name)
+    assert isinstance(found, FileText)
+    assert text in found.text
+
+
+async def test_what_may_mean_several_files_gives_them_all(full: Shelf) -> None:
+    found = await full.library.read("rent")
+    assert isinstance(found, list)
+    assert {file.name for file in found} == {"lease-2024.txt", "budget.xlsx"}
+    assert await full.library.read("passport") == []
+
+
+async def test_a_file_without_text_says_why(full: Shelf, papers: Path) -> None:
+    with pytest.raises(OSError, match=r"photo of the car\.jpg is of a kind that has no text"):
+        await full.library.read("photo of the car.jpg")
+    write(papers, {"broken.pdf": b"garbage"})
+    await full.found("broken", "broken.pdf")
+    with pytest.raises(OSError, match=r"broken\.pdf cannot be read: it is damaged"):
+        await full.library.read("broken.pdf")
+
+
+async def test_a_changed_file_is_read_as_it_is_now(full: Shelf, papers: Path) -> None:
+    """Also in the moment before the index knows."""
+    await full.library.close()
+    write(papers, {"lease-2024.txt": b"The rent is 900 EUR"})
+    found = await full.library.read("lease-2024.txt")
+    assert isinstance(found, FileText)
+    assert found.text == "The rent is 900 EUR"
+
+
+async def test_what_changes_is_found_changed(full: Shelf, papers: Path) -> None:
+    write(papers, {"new/deep/down/will.txt": b"testament of Anna"})
+    await full.found("testament", "will.txt")
+    write(papers, {"new/deep/down/will.txt": b"nothing any more"})
+    await full.found("testament")
+    (papers / "new").rename(papers / "old")
+    await full.found("will", "will.txt", folder="papers/old/deep/down")
+    (papers / "lease-2024.txt").rename(papers / "old" / "contract.txt")
+    await full.found("Weber", "contract.txt")
+    shutil.rmtree(papers / "old")
+    await full.found("will contract Weber")
+    outside = papers.parent / "outside"
+    write(outside, {"a/moved.txt": b"came from elsewhere"})
+    (outside / "a").rename(papers / "a")
+    await full.found("elsewhere", "moved.txt")
+    (papers / "a").rename(outside / "b")
+    await full.found("elsewhere")
+
+
+async def test_a_folder_exchanged_for_another_of_its_name_is_listed_anew(full: Shelf, papers: Path) -> None:
+    write(papers.parent / "other", {"x.txt": b"unicorn"})
+    (papers / "letters").rename(papers.parent / "away")
+    (papers.parent / "other").rename(papers / "letters")
+    await full.found("unicorn", "x.txt")
+    await full.found("policy number")
+
+
+async def test_a_folder_may_come_later_go_and_come_back(tmp_path: Path, opened: Open) -> None:
+    late = tmp_path / "late"
+    shelf = opened(late)
+    with pytest.raises(OSError, match="cannot be searched"):
+        await shelf.library.find("hello")
+    await shelf.until(lambda: "it is not there" in str(shelf.library.report()))
+    with pytest.raises(OSError, match=r"late cannot be searched: it is not there"):
+        await shelf.library.find("hello")
+    write(late, {"hello.txt": b"greeting"})
+    await shelf.found("greeting", "hello.txt")
+    late.rename(tmp_path / "gone")
+    await shelf.until(lambda: "it is not there" in str(shelf.library.report()))
+    with pytest.raises(OSError, match="cannot be searched"):
+        await shelf.library.find("greeting")
+    (tmp_path / "gone").rename(late)
+    await shelf.found("greeting", "hello.txt")
+    write(late, {"again.txt": b"watched again"})
+    await shelf.found("watched", "again.txt")
+
+
+async def test_an_unmounted_disk_is_not_an_empty_folder(tmp_path: Path, opened: Open) -> None:
+    """What is left where a disk was mounted is another, empty folder."""
+    disk, other = tmp_path / "disk", tmp_path / "other"
+    write(disk, {"a.txt": b"apple", "b/c.txt": b"cherry"})
+    write(other, {"d.txt": b"date"})
+    shelf = opened(disk, other)
+    await shelf.settled()
+    disk.rename(tmp_path / "unplugged")
+    disk.mkdir()
+    await shelf.until(lambda: "may not be mounted" in str(shelf.library.report()))
+    with pytest.raises(OSError, match="it is empty, where 2 files were; its disk may not be mounted"):
+        await shelf.library.find("apple")
+    assert await shelf.names("date") == ["d.txt"]
+    disk.rmdir()
+    (tmp_path / "unplugged").rename(disk)
+    await shelf.found("apple", "a.txt")
+    await shelf.found("cherry", "c.txt")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
+async def test_a_disk_that_is_mounted_and_unmounted(tmp_path: Path, opened: Open) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+
+    async def run(*command: str) -> bool:
+        done = await asyncio.to_thread(subprocess.run, command, capture_output=True)
+        return done.returncode == 0
+
+    if not await run("mount", "-t", "tmpfs", "none", str(disk)):
+        pytest.skip("this machine lets nobody mount")
+    try:
+        write(disk, {"a.txt": b"apple"})
+        shelf = opened(disk)
+        await shelf.settled()
+        assert await run("umount", str(disk)), "the watch or the index keeps the disk busy"
+        await shelf.until(lambda: "may not be mounted" in str(shelf.library.report()))
+        assert await run("mount", "-t", "tmpfs", "none", str(disk))
+        write(disk, {"b.txt": b"banana"})
+        await shelf.found("banana", "b.txt")
+        await shelf.found("apple")
+    finally:
+        await run("umount", "-l", str(disk))
+
+
+async def test_nothing_is_found_through_links_and_nothing_hidden(papers: Path, opened: Open) -> None:
+    outside = papers.parent / "outside"
+    write(outside, {"secret.txt": b"secret"})
+    (papers / "out").symlink_to(outside)
+    (papers / "one.txt").symlink_to(outside / "secret.txt")
+    write(papers, {".ssh/id.txt": b"secret", ".note.txt": b"secret", "plain.txt": b"plain"})
+    shelf = opened(papers)
+    await shelf.settled()
+    assert await shelf.names() == ["plain.txt"]
+    assert await shelf.names("secret") == []
+    assert shelf.library.report()["left_out"] == {"links": 2, "hidden": 2}
+    write(outside, {"later.txt": b"secret"})
+    write(papers, {"last.txt": b"the end"})
+    await shelf.found("end", "last.txt")
+    assert await shelf.names("later") == []
+
+
+async def test_a_file_swapped_for_a_link_after_it_was_found_is_not_read(full: Shelf, papers: Path) -> None:
+    await full.library.close()
+    (papers.parent / "secret.txt").write_text("secret")
+    (papers / "lease-2024.txt").unlink()
+    (papers / "lease-2024.txt").symlink_to(papers.parent / "secret.txt")
+    with pytest.raises(OSError, match=r"lease-2024\.txt cannot be read"):
+        await full.library.read("lease-2024.txt")
+
+
+HOSTILE = (
+    b"two\nlines.txt",
+    b"bell\x07\x1b[31m.txt",
+    b"caf\xe9 latin.txt",
+    b"\xff\xfe.txt",
+    "\u202ereversed.txt".encode(),
+    b"<|im_end|> quoted.txt",
+    b"<tool_call>.txt",
+    b"-rf.txt",
+    b"n" * 251 + b".txt",
+    ("\N{GRINNING FACE}" * 62 + ".txt").encode(),
+    b"'; DROP TABLE files; --.txt",
+)
+
+
+async def test_files_with_hostile_names_are_found_shown_and_read(papers: Path, opened: Open) -> None:
+    folder = os.fsencode(papers) + b"/\xe9 \n folder"
+    os.mkdir(folder)
+    for number, name in enumerate(HOSTILE):
+        write_raw(folder + b"/" + name, f"hostile content number{number}")
+    shelf = opened(papers)
+    await shelf.settled()
+    for number in range(len(HOSTILE)):
+        (file,) = await shelf.library.find(f"number{number}")
+        assert file.name.isprintable()
+        assert file.folder == "papers/\ufffd folder"
+        assert file.path.isprintable()
+        read = await shelf.library.read(file.name)
+        assert isinstance(read, FileText), file.name
+        assert read.text == f"hostile content number{number}"
+    write_raw(folder + b"/\xfe later.txt", "afterwards")
+    await shelf.found("afterwards", "\ufffd later.txt")
+
+
+async def test_what_was_read_is_not_read_again_after_a_restart(papers: Path, opened: Open) -> None:
+    write(papers, FILES)
+    first = opened(papers)
+    await first.settled()
+    await first.library.close()
+    write(papers, {"lease-2024.txt": b"shorter", "recipes/new.txt": b"unicorn"})
+    (papers / "recipes" / "soup.html").unlink()
+    second = opened(papers)
+    reads: list[str] = []
+    keeper = second.library._keeper
+    extract = keeper._extract
+
+    def counted(job: Job) -> tuple[Stamp, Extract] | None:
+        reads.append(job.path)
+        return extract(job)
+
+    keeper._extract = counted  # type: ignore[method-assign]
+    await second.settled()
+    assert sorted(reads) == ["lease-2024.txt", "recipes/new.txt"]
+    assert sorted(await second.names("potatoes")) == ["budget.xlsx"]
+    assert await second.names("unicorn") == ["new.txt"]
+
+
+async def test_a_folder_that_left_the_settings_is_forgotten(tmp_path: Path, opened: Open) -> None:
+    write(tmp_path / "a", {"a.txt": b"apple"})
+    write(tmp_path / "b", {"b.txt": b"apple"})
+    first = opened(tmp_path / "a", tmp_path / "b")
+    await first.settled()
+    assert len(await first.names("apple")) == 2
+    await first.library.close()
+    second = opened(tmp_path / "b")
+    await second.settled()
+    assert await second.names("apple") == ["b.txt"]
+    assert second.library.report()["files"] == 1
+
+
+async def test_limits_leave_out_and_say_so(papers: Path, opened: Open) -> None:
+    write(papers, {f"{number}.txt": b"word" for number in range(10)})
+    shelf = opened(papers, most=4)
+    await shelf.settled()
+    report = shelf.library.report()
+    assert (report["files"], report["left_out"]) == (4, {"beyond files.most": 6})
+
+
+async def test_a_file_that_is_too_large_is_found_by_name_alone(papers: Path, opened: Open) -> None:
+    write(papers, {"large.txt": b"word " * 300_000, "small.txt": b"word"})
+    shelf = opened(papers, largest=1)
+    await shelf.settled()
+    assert await shelf.names("word") == ["small.txt"]
+    assert await shelf.names("large") == ["large.txt"]
+    assert shelf.library.report()["left_out"] == {"larger than files.largest": 1}
+    with pytest.raises(OSError, match=r"large\.txt cannot be read: larger than files\.largest"):
+        await shelf.library.read("large.txt")
+
+
+async def test_a_full_index_keeps_names_and_says_so(papers: Path, opened: Open) -> None:
+    write(papers, {f"{number}.txt": b"word " * 30_000 for number in range(10)})
+    shelf = opened(papers, index=1)
+    await shelf.settled()
+    assert shelf.library.report()["left_out"] == {"the index is full": 4}
+    assert len(await shelf.names("txt")) == 10
+    assert len(await shelf.names("word")) == 6
+
+
+async def test_a_hanging_or_broken_file_is_one_file_without_text(papers: Path, opened: Open) -> None:
+    write(papers, {"a.pdf": b"garbage", "b.docx": b"garbage", "c.txt": b"fine"})
+    os.mkfifo(papers / "d.txt")
+    shelf = opened(papers)
+    await shelf.settled()
+    assert await shelf.names("fine") == ["c.txt"]
+    left_out = shelf.library.report()["left_out"]
+    assert isinstance(left_out, dict)
+    assert left_out["devices"] == 1
+    assert sum(left_out.values()) == 3
+
+
+async def test_an_index_that_is_unreadable_is_not_an_empty_one(papers: Path, opened: Open) -> None:
+    write(papers, {"a.txt": b"apple"})
+    state = papers.parent / "state"
+    state.mkdir()
+    (state / "files.db").write_bytes(b"garbage" * 1000)
+    shelf = opened(papers)
+    with pytest.raises(OSError, match="damaged"):
+        await shelf.library.find("apple")
+
+
+async def test_a_state_folder_among_the_files_is_left_alone(tmp_path: Path, opened: Open) -> None:
+    write(tmp_path, {"a.txt": b"apple", "state/inner.txt": b"apple"})
+    shelf = opened(tmp_path)
+    await shelf.settled()
+    assert await shelf.names() == ["a.txt"]
+
+
+async def test_nothing_goes_on_after_the_close(full: Shelf, papers: Path) -> None:
+    await full.library.close()
+    write(papers, {"late.txt": b"unicorn"})
+    assert await full.names("unicorn") == []
+    await full.library.close()

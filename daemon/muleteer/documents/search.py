@@ -8,11 +8,13 @@ that has them in its name, then bm25 decides.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from muleteer.documents.child import Extract
@@ -29,8 +31,10 @@ ANY_FILE_SAID = """
 """
 ANY_FILE = frozenset(ANY_FILE_SAID.split())
 WEIGHTS = "10.0, 4.0, 1.0"  # of a word in the name, in the folder's name, in the text
-PASSAGE_WORDS = 32  # of the text around what was found; FTS5 gives at most 64
-MARK, END = "\x02", "\x03"  # around a word that was found; the index holds no control characters
+PASSAGE = 200  # characters of the text around what was found
+HIT_LIMIT = (
+    2_000  # places in one text that are compared; a text that repeats a word has as many as it has words
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +76,19 @@ def search(connection: sqlite3.Connection, question: str, roots: Collection[Path
         return []
     best = [number for number, score in scores.items() if score.held == most]
     best.sort(key=lambda number: (-scores[number].named, scores[number].rank, -number))
-    phrase = " OR ".join(f'"{term}"' for term in search.terms)
     return [
-        _found(connection, number, most / len(words), scores[number].named / len(words), phrase)
+        _found(connection, number, most / len(words), scores[number].named / len(words), search.terms)
         for number in best[:limit]
     ]
 
 
 def words_of(question: str) -> tuple[str, ...]:
-    """The words that say which file is meant."""
-    words = keywords(question)
-    return tuple(word for word in words if word not in ANY_FILE) or words
+    """The words that say which file is meant. In a question of one or two words the last one does, even if it
+    is one that says little elsewhere, as in "my will"."""
+    if words := tuple(word for word in keywords(question) if word not in ANY_FILE):
+        return words
+    said = re.findall(r"[^\W_]+", fold(question))
+    return tuple(word for word in said[-1:] if len(said) < 3 and word not in ANY_FILE)
 
 
 def newest(connection: sqlite3.Connection, roots: Collection[Path], limit: int) -> list[Hit]:
@@ -91,7 +97,7 @@ def newest(connection: sqlite3.Connection, roots: Collection[Path], limit: int) 
         f"SELECT id FROM files WHERE root IN ({marks}) ORDER BY modified DESC, id DESC LIMIT ?",  # noqa: S608
         (*map(os.fsencode, roots), limit),
     ).fetchall()
-    return [_found(connection, number, 1.0, 0.0, "") for (number,) in rows]
+    return [_found(connection, number, 1.0, 0.0) for (number,) in rows]
 
 
 def named(connection: sqlite3.Connection, name: str, roots: Collection[Path]) -> list[Hit]:
@@ -108,7 +114,7 @@ def named(connection: sqlite3.Connection, name: str, roots: Collection[Path]) ->
     ).fetchall()
     fits = [number for number, own, place in rows if wanted in (fold(own), fold(f"{place}/{own}"))]
     allowed = _below(connection, fits, roots)
-    return [_found(connection, number, 1.0, 1.0, "") for number in fits if number in allowed]
+    return [_found(connection, number, 1.0, 1.0) for number in fits if number in allowed]
 
 
 def kept(connection: sqlite3.Connection, hit: Hit) -> tuple[Stamp, Extract] | None:
@@ -178,9 +184,11 @@ def _below(connection: sqlite3.Connection, numbers: Collection[int], roots: Coll
     return {number for (number,) in rows} & set(numbers)
 
 
-def _found(connection: sqlite3.Connection, number: int, match: float, named: float, phrase: str) -> Hit:
-    root, path, name, place, modified = connection.execute(
-        "SELECT root, path, name, place, modified FROM files WHERE id = ?", (number,)
+def _found(
+    connection: sqlite3.Connection, number: int, match: float, named: float, terms: Collection[str] = ()
+) -> Hit:
+    root, path, name, place, modified, text = connection.execute(
+        "SELECT root, path, name, place, modified, text FROM files WHERE id = ?", (number,)
     ).fetchone()
     root, path = Path(os.fsdecode(root)), os.fsdecode(path)
     file = FoundFile(
@@ -190,18 +198,34 @@ def _found(connection: sqlite3.Connection, number: int, match: float, named: flo
         modified=datetime.fromtimestamp(modified / 1e9, UTC).astimezone(),
         match=match,
         named=named,
-        passage=_passage(connection, number, phrase) if phrase else "",
+        passage=_passage(text, terms) if terms else "",
     )
     return Hit(file, number, root, path)
 
 
-def _passage(connection: sqlite3.Connection, number: int, phrase: str) -> str:
-    """The part of the text with most of the words in it, on one line; empty when only the name has them."""
-    row = connection.execute(
-        "SELECT snippet(file_index, 2, ?, ?, '\N{HORIZONTAL ELLIPSIS}', ?) FROM file_index"
-        " WHERE file_index MATCH ? AND rowid = ?",
-        (MARK, END, PASSAGE_WORDS, phrase, number),
-    ).fetchone()
-    if row is None or MARK not in row[0]:
+def _passage(text: str, terms: Collection[str]) -> str:
+    """The part of the text with most of the terms in it, on one line; empty when it has none. FTS5's own
+    `snippet` takes time by the square of the places found, so a text that repeats a word would stop it."""
+    # Sign by sign, so that places in the folded text are those in the text.
+    folded = text.translate({ord(sign): fold(sign)[:1] or sign for sign in set(text)})
+    wanted = "|".join(map(re.escape, terms))
+    hits = list(islice(re.finditer(rf"(?<![^\W_])(?:{wanted})(?![^\W_])", folded), HIT_LIMIT))
+    if not hits:
         return ""
-    return " ".join(row[0].replace(MARK, "").replace(END, "").split())
+    best, most, last = 0, 0, 0
+    inside: Counter[str] = Counter()
+    for first, hit in enumerate(hits):
+        while last < len(hits) and hits[last].end() <= hit.start() + PASSAGE:
+            inside[hits[last][0]] += 1
+            last += 1
+        if len(+inside) > most:
+            best, most = first, len(+inside)
+        inside[hit[0]] -= 1
+    start = max(0, hits[best].start() - PASSAGE // 4)
+    end = start + PASSAGE
+    shown = text[start:end]
+    if start:
+        shown = "\N{HORIZONTAL ELLIPSIS}" + re.sub(r"\A\S{0,30}\s", "", shown)
+    if end < len(text):
+        shown = re.sub(r"\s\S{0,30}\Z", "", shown) + "\N{HORIZONTAL ELLIPSIS}"
+    return " ".join(shown.split())

@@ -14,6 +14,12 @@ from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 TEXT_LIMIT = 200_000  # characters of a file: a short book, and less than a payload may hold
+PLAIN_LIMIT = 4 * (TEXT_LIMIT + 1)  # bytes; UTF-8 has at most four for a character
+MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 PAGE_LIMIT = 2_000  # pages of a PDF or slides; those of a file with a loop in it have no end
 UNPACKED_LIMIT = 64 * 2**20  # bytes of an office file's parts together; text alone has a hundredth of that
 PART_LIMIT = 10_000  # parts of an office file
@@ -55,27 +61,23 @@ def text_of(file: BinaryIO, kind: str) -> tuple[str, bool]:
     return text[:TEXT_LIMIT], len(text) > TEXT_LIMIT
 
 
-def decoded(raw: bytes) -> str:
-    """Bytes as text: by their mark, else as UTF-8, else as the old encoding of Western Europe."""
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
+def decoded(raw: bytes, whole: bool = True) -> str:
+    """Bytes as text: by their mark, else as UTF-8, else as the old encoding of Western Europe. When they are
+    not the whole file, the last character may be cut in two."""
+    for mark, name in MARKS.items():
         if raw.startswith(mark):
             return raw.decode(name, "replace")
-    # An incremental decoder, since the limit may have cut a character in two.
     try:
-        return codecs.getincrementaldecoder("utf-8")().decode(raw)
+        return codecs.getincrementaldecoder("utf-8")().decode(raw, final=whole)
     except UnicodeDecodeError:
         return raw.decode("cp1252", "replace")
 
 
 def _plain(file: BinaryIO) -> Pieces:
-    raw = file.read(4 * TEXT_LIMIT + 4)  # UTF-8 has at most four bytes a character
-    if b"\0" in raw and not raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    raw = file.read(PLAIN_LIMIT)
+    if b"\0" in raw and not raw.startswith(tuple(MARKS)):
         raise UnreadableError("it is not text")
-    yield decoded(raw)
+    yield decoded(raw, len(raw) < PLAIN_LIMIT)
 
 
 def _html(file: BinaryIO) -> Pieces:
