@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
@@ -20,6 +20,7 @@ import uvloop
 from muleteer import exits, paths, session
 from muleteer.closing import GRACE_SECONDS, Closing, Stop, end_tasks, leave
 from muleteer.config import Settings
+from muleteer.declared import Loaded
 from muleteer.engine import models
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import LoadSettings
@@ -43,6 +44,7 @@ from muleteer.heat import Cooling
 from muleteer.household import open_household
 from muleteer.loading import Library
 from muleteer.lock import HeldError, LockFile
+from muleteer.mcp_servers.service import McpServers
 from muleteer.renewal import Renewal, gather, tell
 from muleteer.sensors import Sensors
 from muleteer.skill_files import SkillLibrary
@@ -57,6 +59,7 @@ ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the proce
 STOP_SECONDS = 40.0  # beyond stop_timeout, for all steps of a stop with their grace
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
 LOAD_SECONDS = 5.0  # beyond load_timeout: the load itself is told first what it was too slow for
+MCP_STOP_SECONDS = 6.0  # every server gets its three waits, all of them at the same time
 MIB = 2**20  # bytes
 
 
@@ -176,8 +179,24 @@ async def _start(settings: Settings, closing: Closing) -> None:
     _in_background(closing, "warming", warming.run(pid))
     watched = changes([*paths.skill_folders(), *paths.tool_folders()])
     _in_background(closing, "watching of skills and tools", renewal.run(watched))
+    _open_servers(settings, closing, stock, renewal, sections)
     health.enter("ready")
     log.info("Ready.")
+
+
+def _open_servers(
+    settings: Settings, closing: Closing, stock: Stock, renewal: Renewal, sections: dict[str, Report]
+) -> None:
+    """Begin to connect to MCP servers, whose tools join when they are there."""
+    servers = McpServers(settings.mcp)
+
+    def offered(origin: str, tools: tuple[Loaded, ...], refused: Mapping[str, str]) -> None:
+        stock.offer(origin, tools, refused)
+        renewal.want()
+
+    sections["mcp"] = servers.report
+    servers.open(offered)
+    closing.add("MCP servers", servers.close, MCP_STOP_SECONDS)
 
 
 async def _prepare(settings: Settings, health: Health, engine: Engine, harness: Harness) -> int | None:

@@ -64,6 +64,10 @@ class Renewal:
         """As `Stock.rename`, from the next turn on. Raises also what keeps it from being used at once."""
         return await self._steer(lambda: self._stock.rename(self.catalogue, kind, handle, new))
 
+    def want(self) -> None:
+        """Renew soon: something that no watcher sees has changed."""
+        self._wanted.set()
+
     async def renew(self) -> None:
         """Use what is there now. Raises `ConfigError` when its menu does not fit, `EngineError` when it could
         not be measured."""

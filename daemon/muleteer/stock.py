@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from muleteer.declared import NAME, RESERVED, Loaded, handle_of, name_of
@@ -32,19 +33,29 @@ class Stock:
         self._skills, self._tools, self._services = skills, tools, services
         self._path = state / FILE_NAME
         self._steering = read_steering(self._path)
-        self._offered: dict[str, tuple[Loaded, ...]] = {}
+        self._offered: dict[str, tuple[tuple[Loaded, ...], Mapping[str, str]]] = {}
         self._known: object = None
 
-    def offer(self, origin: str, tools: Iterable[Loaded]) -> None:
-        """Tools from elsewhere, such as a server, instead of those that the same origin offered before."""
-        self._offered[origin] = tuple(tools)
+    def offer(
+        self, origin: str, tools: Iterable[Loaded], refused: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """Tools from elsewhere, such as a server, instead of those that the same origin offered before; they
+        never take the name of another tool. `refused` are the reasons against others, by name."""
+        self._offered[origin] = tuple(tools), refused
 
     def take(self) -> Catalogue | None:
         """The catalogue of what is there now; None when that is what the last one was made of."""
         skills, tools = self._skills.read(), self._tools.read()
-        for origin, offered in self._offered.items():
+        for origin, (offered, refused) in list(self._offered.items()):
             for each in offered:
-                tools.put(each.tool.name, each, origin)
+                name = each.tool.name
+                if name in tools.things or name in tools.disabled:
+                    reason = f"{name} of the {origin} has the name of a tool of {tools.origins[name]}."
+                    tools.refuse(f"{origin}: {name}", reason, origin)
+                else:
+                    tools.put(name, each, origin)
+            for name, reason in refused.items():
+                tools.refuse(name, reason, origin)
         known = self._steering, _copied(skills), _copied(tools)
         if known == self._known:
             return None
