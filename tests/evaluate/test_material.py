@@ -17,23 +17,23 @@ def shipped(tmp_path: Path) -> Material:
 
 
 def test_a_conversation_takes_every_level_with_the_harness_own_prompts(shipped: Material) -> None:
-    opening = shipped.follow("Check yourself.")
-    call = json.dumps({"tool": "device_info", "instruction": "all parts"})
+    opening = shipped.follow("If it is cold, turn on the heater.")
+    call = json.dumps({"tool": "sensor", "instruction": "the temperature"})
     grown = shipped.follow_on(opening, call)
-    steps = [shipped.plan("Check yourself."), opening, shipped.agent(call), grown]
+    steps = [shipped.plan("If it is cold, turn on the heater."), opening, shipped.agent(call), grown]
     assert [step.level for step in steps] == ["L1", "L2", "L3", "L2"]
     assert grown.prompt.messages[: len(opening.prompt.messages)] == opening.prompt.messages
-    assert "@device-health" in steps[0].options
+    assert "@home-control" in steps[0].options
     assert "@reply" in steps[0].options
     assert steps[2].prompt.tool is not None
-    assert steps[2].prompt.tool.name == "device_info"
+    assert steps[2].prompt.tool.name == "sensor"
 
 
 def test_the_conversations_and_calls_name_only_what_is_shipped(shipped: Material) -> None:
     assert shipped.catalogue.skill(material.SKILL)
     assert {tool for tool, _ in material.CALLS} <= set(shipped.catalogue.toolbox.tools)
     assert len(material.NEXT) == len(material.REQUESTS) > 5  # one for each sample, and one before them
-    assert len(shipped.constants()) > 5
+    assert shipped.follow("").prompt in shipped.constants(), "a turn of it has a follower"
 
 
 def test_fresh_prompts_differ_from_their_first_words_on() -> None:

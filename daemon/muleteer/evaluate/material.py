@@ -24,18 +24,18 @@ from muleteer.store.notebook import SqliteNotebook
 from muleteer.tool import Result, Services
 from muleteer.toolbox import Toolbox
 
-SKILL = "device-health"
-"""The shipped skill with two tools in order: a turn that takes every level."""
+SKILL = "home-control"
+"""The shipped skill that needs a follower: a turn that takes every level."""
 
 REQUESTS = (
-    "Check whether everything is all right with this device.",
-    "Please look yourself over and tell me about any problem.",
-    "Is anything unusual with the system today?",
-    "Do a check-up of yourself and say what you find.",
-    "Are you in good condition? Have a look at everything.",
-    "Run over all your parts and report what is wrong.",
-    "I think something is odd with this box, please check it.",
-    "Give me the state of this device as a whole.",
+    "If the greenhouse is colder than ten degrees, turn on its heater.",
+    "Please look whether the cellar is damp, and start the fan if so.",
+    "Should the soil of the tomatoes be dry, open the water for them.",
+    "When it is dark in the hall already, switch on the light there.",
+    "Check the garage door, and if it stands open, turn on the lamp.",
+    "Is the living room over 24 degrees? Then switch off the heating.",
+    "I think the pond is low; if it is, let the pump in it run, please.",
+    "If nobody has switched on the porch light so far, do it now.",
 )
 NEXT = (
     "What time is it in Istanbul?",
@@ -68,8 +68,8 @@ Present: Maria Lindqvist, Tomas Okafor, Ines Haddad, Peter van Dijk (by telephon
 5. The bill of the electrician, number 2024-0311 over 412.60 euros, is paid from the reserve.
 The next meeting is on Thursday 11 April at 19:00 in the clubhouse."""
 CONDITION = (
-    "The processor is 34 % busy and 52.1 degrees warm, 1.2 of 3.8 GB of memory are free, the disk is 61 % "
-    "full with 11.4 GB left, the network is up, and the device has been running for 9 days and 4 hours."
+    "Greenhouse: 8.5 °C. Cellar: 71 %. Soil: 18 %. Hall: 40 lx. Garage door: open. Living room: "
+    "24.5 °C. Pond: 34 cm. Porch light: off. I could not read the gate: it did not answer in 2 s."
 )
 
 
