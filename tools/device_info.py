@@ -5,16 +5,18 @@ from __future__ import annotations
 import ipaddress
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import psutil
 
-from muleteer.tool import Data, Result, tool
+from muleteer.tool import BoardState, Data, Result, Services, tool
 
-Part = Literal["all", "memory", "disk", "cpu", "temperature", "battery", "uptime", "network"]
+T = TypeVar("T")
+Part = Literal["all", "memory", "disk", "cpu", "temperature", "throttling", "battery", "uptime", "network"]
 Finding = tuple[str, Mapping[str, object]]  # a sentence, and the raw values it was made from
+Look = Callable[[], Finding | None]
 
 FULL_PERCENT = 90  # of memory or disk; what is left is gone with the next update or recording
 HOT_CELSIUS = 80  # where a Raspberry Pi begins to slow itself down
@@ -33,18 +35,29 @@ SAMPLE = 0.3  # seconds over which CPU load is measured; shorter is noise, longe
         "is the internet connection up",
     ),
 )
-def device_info(part: Part = "all") -> Result:
+async def device_info(home: Services, part: Part = "all") -> Result:
     """Tell this device's memory, disk, CPU, temperature, battery, uptime or network. Use it for
     questions about the device itself.
 
-    part: which part to look at; network is whether it is online
+    part: which part to look at; throttling is a weak power supply, too; network is whether it is online
     """
+    parts = PARTS | {
+        "throttling": throttling(await _asked(home.board.look)),
+        "network": connection(await _asked(home.offline.reason)),
+    }
     if part != "all":
-        return report({part: PARTS[part]})
-    result = report(PARTS)
+        return report({part: parts[part]})
+    result = report(parts)
     found = unusual(result.payload.values) if isinstance(result.payload, Data) else []
     verdict = f"Unusual: {', '.join(found)}." if found else "Nothing is unusual."
     return replace(result, text=f"{verdict} {result.text}")
+
+
+async def _asked(service: Callable[[], Awaitable[T]]) -> T | None:
+    try:
+        return await service()
+    except OSError:  # a part that this device lacks
+        return None
 
 
 def unusual(values: Mapping[str, Any]) -> list[str]:
@@ -57,10 +70,10 @@ def unusual(values: Mapping[str, Any]) -> list[str]:
         "it is hot": max(celsius, default=0) > HOT_CELSIUS,
         "the battery is low": charge["percent"] < LOW_PERCENT and not charge["plugged"],
     }
-    return [sign for sign, seen in signs.items() if seen]
+    return [sign for sign, seen in signs.items() if seen] + list(values.get("throttling", {}).get("now", ()))
 
 
-def report(parts: dict[str, Callable[[], Finding | None]]) -> Result:
+def report(parts: Mapping[str, Look]) -> Result:
     """One result from the parts; a part that this board does not have is named as such."""
     sentences: list[str] = []
     values: dict[str, object] = {}
@@ -133,6 +146,31 @@ def uptime() -> Finding:
     return f"Uptime: running for {' '.join(parts)}.", {"seconds": seconds}
 
 
+def throttling(state: BoardState | None) -> Look:
+    """What the firmware says of the processor and its power; nothing on boards that have none."""
+
+    def look() -> Finding | None:
+        if state is None or state.now is None:
+            return None
+        now, before = " and ".join(state.now), " and ".join(state.before or ())
+        text = f"Throttling: {now or 'none now'}."
+        if before:
+            text += f" Since the start it happened that {before}."
+        return text, {"now": list(state.now), "before": list(state.before or ())}
+
+    return look
+
+
+def connection(offline: str | None) -> Look:
+    """The network, and why tools may not use it (`offline`; empty if they may, None if that is not known)."""
+
+    def look() -> Finding:
+        text, values = network()
+        return (f"{text} {offline}." if offline else text), {**values, "offline": bool(offline)}
+
+    return look
+
+
 def network() -> Finding:
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}
     links: dict[str, list[str]] = {}
@@ -148,11 +186,12 @@ def network() -> Finding:
     return f"Network: connected through {shown}.", {"interfaces": links}
 
 
-PARTS: dict[str, Callable[[], Finding | None]] = {
+PARTS: dict[str, Look] = {
     "memory": memory,
     "disk": disk,
     "cpu": cpu,
     "temperature": temperature,
+    "throttling": throttling(None),
     "battery": battery,
     "uptime": uptime,
     "network": network,

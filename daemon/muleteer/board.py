@@ -26,11 +26,11 @@ class Board:
         self._sensors = sensors
 
     async def look(self) -> BoardState:
-        """The state now; None for each part that the board does not tell."""
+        """The state now."""
         reading = await in_thread(self._sensors.read, "board sensors", lambda: None)
         if reading.bits is None:
-            return BoardState(reading.celsius)
-        return BoardState(reading.celsius, _words(reading.bits), _words(reading.bits >> EVER))
+            return BoardState()
+        return BoardState(_words(reading.bits), _words(reading.bits >> EVER))
 
 
 def _words(bits: int) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """The names that a parameter may take in this household, as the model is offered them.
 
 A parameter `Annotated[str, Named("serial", "switches")]` gets those names as an `enum`, so that the decoder
-writes none that does not exist. Calls stay as forgiving as the tool is: only the schema is narrowed.
+writes none that does not exist; and one way out, so that whoever asks for a lamp that is not there does not
+get the pump. Calls stay as forgiving as the tool is: only the schema is narrowed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from muleteer.schema import Form
 from muleteer.services import Absent, Services
 
 MOST_NAMES = 48  # of one kind; more would fill the prompt, and the tool itself tells what there is
+OTHER = "none of these"  # a name that no service has
 
 
 def offered(loaded: Loaded, services: Services) -> Tool:
@@ -24,7 +26,7 @@ def offered(loaded: Loaded, services: Services) -> Tool:
         service = getattr(services, mark.service)
         names = () if isinstance(service, Absent) else service.names(mark.kind)
         if 0 < len(names) <= MOST_NAMES:
-            properties[parameter] = properties[parameter] | {"enum": list(names)}
+            properties[parameter] = properties[parameter] | {"enum": [*names, OTHER]}
     if not marks:
         return loaded.tool
     return replace(loaded.tool, parameters={**loaded.tool.parameters, "properties": properties})

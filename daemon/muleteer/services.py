@@ -37,7 +37,8 @@ class Notebook(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """What was said and answered once; fields as in `Note`."""
+    """What was said and answered once; fields as in `Note`. `found`: whether the answer held something, and
+    was not that nothing could be found or done."""
 
     message: str
     answer: str
@@ -46,6 +47,7 @@ class PastTurn:
     session: str = ""
     device: str = ""
     number: int = 0
+    found: bool = True
 
 
 class Memory(Protocol):

@@ -12,6 +12,7 @@ from muleteer.paths import share_dir
 from muleteer.store.notebook import SqliteNotebook
 from muleteer.tool import Result, Services
 from muleteer.toolbox import Toolbox
+from tests.ports.conftest import plug, serve  # noqa: F401  # fixtures, for the tools that use serial ports
 
 
 @pytest.fixture
@@ -26,6 +27,11 @@ def toolbox(notebook: SqliteNotebook) -> Toolbox:
     made = Toolbox.load([share_dir() / "tools"], Services(notebook))
     assert made.disabled == {}
     return made
+
+
+def with_services(services: Services) -> Toolbox:
+    """The shipped tools over these services."""
+    return Toolbox.load([share_dir() / "tools"], services)
 
 
 @pytest.fixture
@@ -46,5 +52,5 @@ def same_parameters(toolbox: Toolbox, function: Callable[..., object]) -> bool:
     return list(schema["properties"]) == list(own) and schema.get("required", []) == required
 
 
-async def call(toolbox: Toolbox, name: str, **arguments: object) -> Result:
-    return (await toolbox.call(name, arguments)).result
+async def call(toolbox: Toolbox, tool: str, /, **arguments: object) -> Result:
+    return (await toolbox.call(tool, arguments)).result

@@ -48,7 +48,7 @@ class Device:
         return await self._alone(lambda: self._switch(name, wanted))
 
     async def send(self, text: str) -> Told:
-        """Raises `OSError` when nothing was sent."""
+        """Raises `OSError` when not all of it was sent."""
         return await self._alone(lambda: self._send(text))
 
     async def close(self) -> None:
@@ -140,8 +140,8 @@ class Device:
 
     def _send(self, text: str) -> Told:
         self._link.prepare()
+        self._link.tell(text)
         try:
-            self._link.tell(text)
             return Told(self._name, True, self._link.hear(str))
         except (OSError, UnclearError) as error:
             return Told(self._name, True, "", self._clause(error))

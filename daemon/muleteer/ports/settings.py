@@ -117,22 +117,23 @@ class DeviceSettings(Section):
         return self.path or self.usb
 
 
+def _distinct(devices: dict[str, DeviceSettings]) -> dict[str, DeviceSettings]:
+    if len(devices) > MOST_DEVICES:
+        raise ValueError(f"has {len(devices)} devices; at most {MOST_DEVICES} may be used")
+    entries = [name for each in devices.values() for name in (*each.sensors, *each.switches)]
+    for names in (entries, list(devices)):
+        counted = Counter(folded(name) for name in names)
+        if twice := next((name for name in names if counted[folded(name)] > 1), ""):
+            raise ValueError(f"has two entries that are called {twice}; give each a name of its own")
+    return devices
+
+
 class SerialSettings(Section):
     """The devices at serial ports."""
 
-    devices: dict[Name, DeviceSettings] = Field(
-        {}, max_length=MOST_DEVICES, description="devices at serial ports, by name; see the README"
+    devices: Annotated[dict[Name, DeviceSettings], AfterValidator(_distinct)] = Field(
+        {}, description="devices at serial ports, by name; see the README"
     )
-
-    @model_validator(mode="after")
-    def _distinct(self) -> SerialSettings:
-        devices = list(self.devices.values())
-        entries = [name for each in devices for name in (*each.sensors, *each.switches)]
-        for names in (entries, list(self.devices)):
-            counted = Counter(folded(name) for name in names)
-            if twice := next((name for name in names if counted[folded(name)] > 1), ""):
-                raise ValueError(f"has two entries that are called {twice}; give each a name of its own")
-        return self
 
 
 def folded(name: str) -> str:

@@ -1,0 +1,62 @@
+"""Read what is measured at home, and whether things are on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from muleteer.tool import Data, Named, Reading, Result, Services, tool
+
+NONE_SET_UP = "No sensor is set up; the README shows how to add one to the settings under [serial.devices]."
+
+
+@tool(
+    effect="read",
+    timeout=60,
+    craft="Leave the name out if the user names no sensor, or wants all.",
+    examples=(
+        "how warm is it in the greenhouse",
+        "is the heating on",
+        "what do the sensors say",
+        "wie feucht ist es im Keller",
+        "está abierta la puerta del garaje",
+    ),
+)
+async def sensor(home: Services, name: Annotated[str, Named("serial", "readings")] = "") -> Result:
+    """Read the sensors at home now: temperature, moisture, light, doors, and what is on or off. Use it for
+    questions about the home's state.
+
+    name: which sensor; or none of these
+    """
+    names = await home.serial.find("readings", name)
+    if not names:
+        known = await home.serial.find("readings", "")
+        if not known:
+            return Result.unavailable(NONE_SET_UP)
+        there = ", ".join(map(_spoken, known))
+        return Result.empty(f"There is no such sensor. There are: {there}.")
+    return told(await home.serial.read(names))
+
+
+def told(readings: list[Reading]) -> Result:
+    """One sentence for each reading. Some read is `ok`; none is `error` if a device answered, else
+    `unavailable`."""
+    read = [each for each in readings if each.value is not None]
+    rest = [each for each in readings if each.value is None]
+    sentences = [_sentence(each, alone=len(readings) == 1) for each in (*read, *rest)]
+    text = " ".join(sentences)
+    if not read:
+        return Result.error(text) if any(each.answered for each in rest) else Result.unavailable(text)
+    values = {each.name: {"value": each.value, "unit": each.unit} for each in read}
+    problems = {each.name: {"problem": each.problem} for each in rest}
+    return Result.ok(text, Data({**values, **problems}), tuple(each.name for each in read))
+
+
+def _sentence(reading: Reading, *, alone: bool) -> str:
+    name = _spoken(reading.name)
+    if reading.value is None:
+        return f"I could not read the {name}: {reading.problem}."
+    return f"The {name} is {reading.text}." if alone else f"{name.capitalize()}: {reading.text}."
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")

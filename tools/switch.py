@@ -1,0 +1,72 @@
+"""Turn things at home on and off. Says that it was done only once the device has said so."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
+
+from muleteer.tool import Data, Named, Result, Services, tool
+
+NONE_SET_UP = "No switch is set up; the README shows how to add one to the settings under [serial.devices]."
+WORDS = {
+    "on": ("an", "ein", "einschalten", "true", "1", "yes", "start", "encender", "allumer"),
+    "off": ("aus", "ausschalten", "false", "0", "no", "stop", "apagar", "éteindre"),
+}
+STATES = {word: state for state, words in WORDS.items() for word in (state, *words)}
+
+
+def as_state(value: object) -> object:
+    """On or off, however it is said; anything else stays as it is, to be refused."""
+    said = str(value).strip().casefold()
+    return STATES.get(said.removeprefix("turn ").removeprefix("switch "), value)
+
+
+@tool(
+    effect="physical",
+    timeout=60,
+    craft="state is what it shall be afterwards.",
+    examples=(
+        "turn on the kitchen light",
+        "the heater can go off now",
+        "start the sprinkler",
+        "mach das Licht im Flur aus",
+        "enciende la lámpara",
+    ),
+)
+async def switch(
+    name: Annotated[str, Named("serial", "switches")],
+    state: Annotated[Literal["on", "off"], BeforeValidator(as_state)],
+    home: Services,
+) -> Result:
+    """Turn a light, pump, fan or other thing at home on or off. Use it only when told to, not when asked
+    whether something is on.
+
+    name: what to turn on or off; or none of these
+    state: on or off
+    """
+    found = await home.serial.find("switches", name)
+    if len(found) != 1 or not name.strip():
+        known = await home.serial.find("switches", "")
+        if not known:
+            return Result.unavailable(NONE_SET_UP)
+        there = ", ".join(map(_spoken, known))
+        return Result.empty(f"There is no such switch, so nothing was switched. There are: {there}.")
+    thing = _spoken(found[0])
+    try:
+        told = await home.serial.switch(found[0], state == "on")
+    except OSError as error:
+        return Result.unavailable(f"The {thing} was not switched: {error}.")
+    if not told.sent:
+        return Result.error(f"The {thing} was not switched: {told.problem}.")
+    if not told.answer:
+        return Result.unavailable(
+            f"I told the {thing} to switch {state}, but it is not confirmed: {told.problem}."
+        )
+    if told.answer != state:
+        return Result.error(f"I told the {thing} to switch {state}, but {told.problem}.")
+    return Result.ok(f"The {thing} is {state} now.", Data({"name": found[0], "state": state}), (found[0],))
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ").replace("-", " ")
