@@ -32,6 +32,7 @@ from muleteer.errors import (
 )
 from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.calls import call_route
+from muleteer.gateway.checks import check_route
 from muleteer.gateway.health import Health
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
@@ -150,7 +151,8 @@ async def _start(settings: Settings, closing: Closing) -> None:
     def ended(outcome: Outcome, message: str) -> None:
         usage.add(constants.used(outcome))
         if isinstance(outcome, TurnFinished):
-            household.memory.add(message, outcome.answer, session.current.get())
+            found = not outcome.calls or any(call.status == "ok" for call in outcome.calls)
+            household.memory.add(message, outcome.answer, session.current.get(), found)
 
     turns = Turns(harness, health, settings.engine.queue + 1, ended=ended)
     sections: dict[str, Report] = {
@@ -160,7 +162,12 @@ async def _start(settings: Settings, closing: Closing) -> None:
         **household.sections,
     }
     model = settings.engine.model
-    routes = [*household.routes, *steering_routes(renewal, health), call_route(lambda: harness.catalogue)]
+    routes = [
+        *household.routes,
+        *steering_routes(renewal, health),
+        call_route(lambda: harness.catalogue),
+        check_route(lambda: harness.catalogue, engine, settings.budgets, health),
+    ]
     parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
     server = HttpServer(build_app(Gateway(*parts)))
     await server.start(listener.socket)

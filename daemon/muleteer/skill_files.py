@@ -66,6 +66,11 @@ def read_skill(path: Path) -> Skill:
         text = read_trusted(path, FILE_LIMIT).decode()
     except UnicodeDecodeError as error:
         raise SkillError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
+    return parse_skill(path, text)
+
+
+def parse_skill(path: Path, text: str) -> Skill:
+    """The skill that the text of a SKILL.md is; `path` gives its folder's name. Raises `SkillError`."""
     front, steps = _split(path, text.replace("\r\n", "\n"))
     try:
         return _build(path, front, steps)

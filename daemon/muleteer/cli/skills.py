@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from muleteer.cli.check import check
+from muleteer.cli.new import new_skill
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.show import only_bare, print_menu, show
 from muleteer.cli.steering import add_steering
@@ -31,3 +33,5 @@ def skills(context: click.Context, as_json: bool, socket: Path | None) -> None:
 
 
 add_steering(skills, "skills")
+skills.add_command(check)
+skills.add_command(new_skill)
