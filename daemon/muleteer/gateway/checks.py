@@ -35,7 +35,7 @@ class Given(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    name: str = Field(pattern=r"^[^/\0]+$", max_length=NAME_LIMIT)
+    name: str = Field(pattern=r"^[^/\x00]+$", max_length=NAME_LIMIT)
     text: str = Field(max_length=FILE_LIMIT)
 
 
