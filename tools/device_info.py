@@ -74,15 +74,17 @@ def unusual(values: Mapping[str, Any]) -> list[str]:
 
 
 def report(parts: Mapping[str, Look]) -> Result:
-    """One result from the parts; a part that this board does not have is named as such."""
+    """One result from the parts; one that this board does not have, or does not show, is named as such."""
     sentences: list[str] = []
     values: dict[str, object] = {}
     missing: list[str] = []
+    hidden: list[str] = []
     for name, look in parts.items():
         try:
             finding = look()
         except (OSError, psutil.Error):  # a file of /proc or /sys that this board or sandbox does not show
-            finding = None
+            hidden.append(name)
+            continue
         if finding is None:
             missing.append(name)
         else:
@@ -90,8 +92,12 @@ def report(parts: Mapping[str, Look]) -> Result:
             values[name] = finding[1]
     if missing:
         sentences.append(f"This device reports no {' and no '.join(missing)}.")
+    if hidden:
+        sentences.append(f"I could not look at {' and '.join(hidden)}.")
     text = " ".join(sentences)
-    return Result.ok(text, Data(values)) if values else Result.empty(text)
+    if values:
+        return Result.ok(text, Data(values))
+    return Result.unavailable(text) if hidden else Result.empty(text)
 
 
 def memory() -> Finding:
@@ -155,7 +161,7 @@ def throttling(state: BoardState | None) -> Look:
         now, before = " and ".join(state.now), " and ".join(state.before or ())
         text = f"Throttling: {now or 'none now'}."
         if before:
-            text += f" Since the start it happened that {before}."
+            text += f" Some time since the start: {before}."
         return text, {"now": list(state.now), "before": list(state.before or ())}
 
     return look

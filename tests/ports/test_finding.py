@@ -21,7 +21,7 @@ def port(
     path: str, vid: int | None = 0x2341, pid: int | None = 0x43, serial: str | None = None
 ) -> ListPortInfo:
     made = ListPortInfo(path)
-    made.vid, made.pid, made.serial_number, made.product = vid, pid, serial, "Uno"  # type: ignore[assignment]
+    made.vid, made.pid, made.serial_number, made.product = vid, pid, serial, "Uno"
     return made
 
 

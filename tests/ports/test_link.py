@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import serial
@@ -38,7 +38,7 @@ def ask(link: Link, line: str = "T?") -> str:
 def loop() -> Iterator[Link]:
     """A device that says what it is told."""
     own = DeviceSettings(path=Path("/loop"), settle=0, timeout=0.3)
-    link = Link(lambda: cast("serial.Serial", serial.serial_for_url("loop://", timeout=TICK)), own)
+    link = Link(lambda: serial.serial_for_url("loop://", timeout=TICK), own)
     yield link
     link.close()
 
@@ -65,7 +65,7 @@ def test_silence_is_said_as_such(loop: Link) -> None:
     ("ending", "sent"), [("lf", b"T?\n"), ("crlf", b"T?\r\n"), ("cr", b"T?\r"), ("none", b"T?")]
 )
 def test_a_line_ends_as_the_device_wants_it(ending: str, sent: bytes) -> None:
-    port = cast("serial.Serial", serial.serial_for_url("loop://", timeout=TICK))
+    port = serial.serial_for_url("loop://", timeout=TICK)
     own = DeviceSettings.model_validate({"path": "/loop", "settle": 0, "ending": ending})
     link = Link(lambda: port, own)
     link.prepare()

@@ -6,9 +6,10 @@ from typing import get_args
 
 import pytest
 
-from muleteer.tool import Data, Result, Status
+from muleteer.store.notebook import SqliteNotebook
+from muleteer.tool import BoardState, Data, Result, Services, Status
 from muleteer.toolbox import Toolbox
-from tests.tools.conftest import call, same_parameters
+from tests.tools.conftest import call, same_parameters, with_services
 from tools.device_info import PARTS, Part, device_info, report, unusual
 
 
@@ -42,11 +43,16 @@ async def test_a_part_that_is_none_is_an_error(toolbox: Toolbox) -> None:
 
 
 def test_a_board_that_lacks_everything_gives_empty() -> None:
+    result = report({"battery": lambda: None, "temperature": lambda: None})
+    assert result == Result.empty("This device reports no battery and no temperature.")
+
+
+def test_what_is_not_shown_could_not_be_looked_at() -> None:
     def forbidden() -> None:
         raise PermissionError("/sys is not there")
 
     result = report({"battery": lambda: None, "temperature": forbidden})
-    assert result == Result.empty("This device reports no battery and no temperature.")
+    assert result == Result.unavailable("This device reports no battery. I could not look at temperature.")
 
 
 def test_a_part_that_fails_does_not_take_the_others() -> None:
@@ -54,7 +60,7 @@ def test_a_part_that_fails_does_not_take_the_others() -> None:
         raise OSError("no such file")
 
     result = report({"memory": lambda: ("Memory: fine.", {"total": 1}), "disk": fails})
-    assert result == Result.ok("Memory: fine. This device reports no disk.", Data({"memory": {"total": 1}}))
+    assert result == Result.ok("Memory: fine. I could not look at disk.", Data({"memory": {"total": 1}}))
 
 
 async def test_all_begins_with_a_verdict(toolbox: Toolbox) -> None:
@@ -84,3 +90,42 @@ def test_what_is_unusual_is_decided_by_limits() -> None:
         "it is hot",
         "the battery is low",
     ]
+
+
+class Pi:
+    """A board whose firmware has something to say."""
+
+    async def look(self) -> BoardState:
+        return BoardState(("the supply voltage is too low",), ("the processor is throttled",))
+
+
+class Cut:
+    """No network tool may run."""
+
+    async def reason(self) -> str:
+        return "Offline mode is on"
+
+
+async def test_throttling_is_told_now_and_since_the_start(notebook: SqliteNotebook) -> None:
+    home = with_services(Services(notebook, board=Pi()))
+    result = await call(home, "device_info", part="throttling")
+    assert result.text == (
+        "Throttling: the supply voltage is too low. Some time since the start: the processor is throttled."
+    )
+    assert "Unusual: " in (text := (await call(home, "device_info")).text)
+    assert "the supply voltage is too low" in text.partition(". ")[0]
+
+
+async def test_throttling_that_a_board_does_not_report_is_empty(toolbox: Toolbox) -> None:
+    result = await call(toolbox, "device_info", part="throttling")
+    assert result == Result.empty("This device reports no throttling.")
+
+
+async def test_offline_mode_is_part_of_the_network(notebook: SqliteNotebook) -> None:
+    home = with_services(Services(notebook, offline=Cut()))
+    result = await call(home, "device_info", part="network")
+    assert result.text.endswith("Offline mode is on.")
+    assert isinstance(result.payload, Data)
+    network = result.payload.values["network"]
+    assert isinstance(network, dict)
+    assert network["offline"] is True
