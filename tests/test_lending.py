@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from muleteer import session
 from muleteer.lending import Lent
 from muleteer.threads import in_thread
 from muleteer.tool import Note
@@ -37,6 +38,17 @@ async def test_the_work_is_done_in_the_home_loop() -> None:
     assert pad.threads == [threading.current_thread()]
     found = await in_thread(lambda: asyncio.run(lent.search("tea", 2)), "tool", lambda: None)
     assert [note.text for note in found] == ["tea", "tea"]
+
+
+async def test_the_work_knows_the_session_of_whoever_lends() -> None:
+    class Asked:
+        async def whose(self) -> str:
+            return session.current.get()
+
+    session.begin("s1")
+    lent = Lent(Asked(), asyncio.get_running_loop())
+    session.begin("s2")
+    assert await in_thread(lambda: asyncio.run(lent.whose()), "tool", lambda: None) == "s1"
 
 
 async def test_its_faults_come_back() -> None:

@@ -32,15 +32,20 @@ async def grep_memory(home: Services, query: str = "", when: str = "") -> Result
     span = f" ({time})" if time else ""
     if not turns:
         return Result.empty(f"I remember nothing that was said{subject}{span}.")
-    lines = tuple(_line(turn) for turn in turns)
+    told = [turn for turn in turns if turn.found]
+    if about and not told:
+        return Result.empty(f"That was asked before{span}, but nothing was found then either.")
+    lines = tuple(_line(turn) for turn in (told if about else turns))
     more = f"; and {len(lines) - SPOKEN} more" if len(lines) > SPOKEN else ""
-    return Result.ok(f"{_opening(turns, span)}: {'; '.join(lines[:SPOKEN])}{more}", Notes(lines), ("memory",))
+    return Result.ok(
+        f"{_opening(turns, len(lines), span)}: {'; '.join(lines[:SPOKEN])}{more}", Notes(lines), ("memory",)
+    )
 
 
-def _opening(turns: list[PastTurn], span: str) -> str:
+def _opening(turns: list[PastTurn], many: int, span: str) -> str:
     if turns[0].match < 1:
         return f"Nothing that was said{span} has all of that; the nearest"
-    return f"It came up {len(turns)} times{span}" if len(turns) > 1 else f"It came up once{span}"
+    return f"It came up {many} times{span}" if many > 1 else f"It came up once{span}"
 
 
 def _line(turn: PastTurn) -> str:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 import uvloop
 
+from muleteer import session
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.requests import BODY_SECONDS
@@ -48,6 +49,7 @@ class Served:
     server: HttpServer
     client: httpx.AsyncClient
     ended: list[Outcome]
+    said: list[tuple[str, str]]  # the message and the session of each
 
     async def counts(self, **expected: int) -> None:
         """Go through the loop until so many turns are `running` or `waiting`."""
@@ -80,7 +82,13 @@ async def served(
     health = Health(engine)
     health.enter("ready")
     ended: list[Outcome] = []
-    turns = Turns(harness, health, LIMIT, LOADING_WAIT, lambda outcome, _: ended.append(outcome))
+    said: list[tuple[str, str]] = []
+
+    def end(outcome: Outcome, message: str) -> None:
+        ended.append(outcome)
+        said.append((message, session.current.get()))
+
+    turns = Turns(harness, health, LIMIT, LOADING_WAIT, end)
     listener = listen_unix(folder / "s")
     server = HttpServer(
         build_app(
@@ -101,7 +109,7 @@ async def served(
     await server.start(listener.socket)
     transport = httpx.AsyncHTTPTransport(uds=str(listener.path))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        yield Served(listener.path, harness, engine, health, turns, server, client, ended)
+        yield Served(listener.path, harness, engine, health, turns, server, client, ended, said)
     turns.stop()
     await server.stop(5.0)
     listener.close()

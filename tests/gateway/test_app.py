@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 from typing import Any
 
 import httpx
@@ -98,6 +99,17 @@ async def test_failed_turn_is_an_event_or_a_status(served: Served) -> None:
     counts = served.turns.counts()
     assert (counts["refused"], counts["failed"]) == (2, 0), "it was the request's fault"
     assert [outcome.turn for outcome in served.ended] == ["t1", "t1"]
+
+
+async def test_a_turn_ends_with_its_message_in_its_session(served: Served) -> None:
+    await ask(served, session="s1")
+    await ask(served)
+    served.harness.open = {"t1": PENDING}
+    await served.client.post("/v1/turns/t1/confirm", json={"confirm": True, "session": "s1"})
+    messages, sessions = zip(*served.said, strict=True)
+    assert messages[2] == PENDING.message
+    assert (sessions[0], sessions[2]) == ("s1", "s1")
+    assert re.fullmatch(r"[0-9a-f]{16}", sessions[1])
 
 
 async def test_a_question_ends_a_turn_as_an_event_or_as_an_object_of_its_own_status(served: Served) -> None:

@@ -15,6 +15,8 @@ from muleteer.store import memory as module
 from muleteer.store.database import StoreError
 from muleteer.store.memory import CUT, LONGEST_TEXT, MOST_PENDING, TurnMemory
 
+INTO = "INSERT INTO turns (message, answer, finished, session, device, found)"
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -177,12 +179,9 @@ async def test_a_turn_that_cannot_be_read_hides_no_other(
     memory.add("the boiler", "Yes.", "s")
     await messages(memory)
     with closing(sqlite3.connect(path)) as connection, connection:
-        row = "INSERT INTO turns (message, answer, finished, session, device) VALUES (?, ?, ?, 's', 'd')"
-        connection.execute(row, ("a kettle", "Yes.", "some day"))
-        connection.execute(
-            "INSERT INTO turns (message, answer, finished, session, device)"
-            " VALUES (CAST(x'626f696c657220ff' AS TEXT), '', '2026-01-01T00:00:00.000+00:00', '', '')"
-        )
+        row = f"{INTO} VALUES (CAST(? AS TEXT), 'Yes.', ?, '', '', 1)"
+        connection.execute(row, (b"a kettle", "some day"))
+        connection.execute(row, (b"boiler \xff", "2026-01-01T00:00:00.000+00:00"))
     assert set(await messages(memory, "boiler")) == {"the boiler", "boiler \ufffd"}
     with pytest.raises(StoreError, match="1 remembered turns are damaged, and there are no others"):
         await memory.search("kettle")

@@ -31,6 +31,19 @@ async def test_several_notes_are_counted(toolbox: Toolbox, notebook: SqliteNoteb
     assert newest.text.startswith("Your newest 2 notes: Anna moved to Berlin")
 
 
+async def test_a_page_is_found_by_name_and_named_where_its_notes_do_not(
+    toolbox: Toolbox, notebook: SqliteNotebook
+) -> None:
+    await notebook.add("milk", "Shopping")
+    await notebook.add("Anna likes tea", "Anna")
+    assert (await call(toolbox, "check_notebook", query="shoping")).text.startswith(
+        "No note has all of that; the nearest one: Shopping: milk (noted "
+    )
+    assert (await call(toolbox, "check_notebook", query="Anna")).text.startswith(
+        "I have 1 note on that: Anna likes tea (noted "
+    )
+
+
 async def test_what_only_comes_near_is_called_so(toolbox: Toolbox, notebook: SqliteNotebook) -> None:
     await notebook.add("Mia's shoe size is 34")
     result = await call(toolbox, "check_notebook", query="Bob shoe size")

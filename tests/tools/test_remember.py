@@ -22,6 +22,18 @@ async def test_ok_is_said_once_the_note_is_there(toolbox: Toolbox, notebook: Sql
     assert [note.text for note in await notebook.search("key")] == ["the spare key is under the pot"]
 
 
+async def test_a_note_goes_to_the_page_that_is_named_or_mentioned(
+    toolbox: Toolbox, notebook: SqliteNotebook
+) -> None:
+    result = await call(toolbox, "remember", note="milk", page="shopping")
+    assert result == Result.ok('Noted on the page shopping: "milk"')
+    assert (await call(toolbox, "remember", note="bread for the shopping trip")).text.startswith(
+        "Noted on the page shopping: "
+    )
+    assert (await call(toolbox, "remember", note="tea", page="none")).text == 'Noted: "tea"'
+    assert [(page.name, page.notes) for page in await notebook.pages()] == [("Notes", 1), ("shopping", 2)]
+
+
 @pytest.mark.parametrize("note", ["", " \n "])
 async def test_nothing_to_note_is_an_error(toolbox: Toolbox, notebook: SqliteNotebook, note: str) -> None:
     assert (await call(toolbox, "remember", note=note)).status is Status.ERROR

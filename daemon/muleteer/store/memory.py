@@ -37,7 +37,7 @@ MIGRATIONS = (
     (
         """CREATE TABLE turns (
             id INTEGER PRIMARY KEY AUTOINCREMENT, message TEXT NOT NULL, answer TEXT NOT NULL,
-            finished TEXT NOT NULL, session TEXT NOT NULL, device TEXT NOT NULL)""",
+            finished TEXT NOT NULL, session TEXT NOT NULL, device TEXT NOT NULL, found INTEGER NOT NULL)""",
         "CREATE INDEX turns_by_time ON turns (finished)",
         """CREATE VIRTUAL TABLE turn_index USING fts5(
             message, answer, content='turns', content_rowid='id',
@@ -59,7 +59,7 @@ INDEX = Index(
         WHERE turn_index MATCH ? AND finished >= ? AND finished < ?""",
 )
 FORGET_WORDS = "INSERT INTO turn_index(turn_index) VALUES ('rebuild')"  # 'delete' alone only marks them
-INSERT = "INSERT INTO turns (message, answer, finished, session, device) VALUES (?, ?, ?, ?, ?)"
+INSERT = "INSERT INTO turns (message, answer, finished, session, device, found) VALUES (?, ?, ?, ?, ?, ?)"
 OUTDATED = """FROM turns WHERE finished < ?
     OR id <= (SELECT id FROM turns ORDER BY id DESC LIMIT 1 OFFSET ?)"""
 NOT_KEPT = "what is said is not kept; the setting memory.keep_days is 0."
@@ -83,7 +83,7 @@ class TurnMemory:
         self.days, self.turns = days, turns
         self._path, self._device = path, device
         self._database = Database(path, MIGRATIONS)
-        self._pending: deque[tuple[str, ...]] = deque(maxlen=MOST_PENDING)
+        self._pending: deque[tuple[str | bool, ...]] = deque(maxlen=MOST_PENDING)
         self._added, self._settled = asyncio.Event(), asyncio.Event()
         self._settled.set()
         self._writing: asyncio.Task[None] | None = None
@@ -112,17 +112,18 @@ class TurnMemory:
             await asyncio.wait({self._writing})
         await self._database.close()
 
-    def add(self, message: str, answer: str, session: str) -> None:
-        """Keep a finished turn."""
+    def add(self, message: str, answer: str, session: str, found: bool = True) -> None:
+        """Keep a finished turn; `found` as in `services.PastTurn`."""
         if self.days:
             texts = tuple(_storable(text) for text in (message, answer))
             self._dropped += len(self._pending) == MOST_PENDING
-            self._pending.append((*texts, _stamp(datetime.now(UTC)), session, self._device))
+            self._pending.append((*texts, _stamp(datetime.now(UTC)), session, self._device, found))
             self._settled.clear()
             self._added.set()
 
     async def search(self, query: str, limit: int = 8, when: str = "") -> list[PastTurn]:
-        """Turns that hold the most words of the query, best first; the newest for a query without words.
+        """Turns that hold the most words of the query, best first, those that found nothing after the others;
+        the newest for a query without words.
         `when` names the time they were finished in, as `when/past.py` reads it; empty: any. Raises
         `ValueError` for words that name no time, `StoreError` for all else."""
         words, span = keywords(query), span_of(when)
@@ -131,6 +132,8 @@ class TurnMemory:
             if not words:
                 return _readable(connection, _newest(connection, span), 1.0, limit)
             numbers, match = ranked(connection, INDEX, words, span)
+            vain = {row[0] for row in connection.execute("SELECT id FROM turns WHERE NOT found")}
+            numbers.sort(key=vain.__contains__)
             return _readable(connection, numbers, match, limit)
 
         return await self._read(select)
@@ -261,13 +264,14 @@ def _readable(
 
 def _turn(connection: sqlite3.Connection, number: int, match: float) -> PastTurn:
     row = connection.execute(
-        "SELECT message, answer, finished, session, device FROM turns WHERE id = ?", (number,)
+        "SELECT message, answer, finished, session, device, found FROM turns WHERE id = ?", (number,)
     ).fetchone()
-    if not all(isinstance(value, str) for value in row):
+    *texts, found = row
+    if not all(isinstance(value, str) for value in texts):
         raise TypeError("its text is not text")
-    message, answer, finished, session, device = row
+    message, answer, finished, session, device = texts
     when = datetime.fromisoformat(finished).astimezone()
-    return PastTurn(message, answer, when, match, session, device, number)
+    return PastTurn(message, answer, when, match, session, device, number, bool(found))
 
 
 def _storable(text: str) -> str:
