@@ -44,7 +44,7 @@ WRONG = {
     b'{"message": NaN}': '"message" is wrong',
     b'{"message": "hi", "stream": "yes"}': '"stream" is wrong: it must be a valid boolean.',
     b'{"mesage": "hi"}': 'There is no key "mesage"; did you mean "message"?',
-    b'{"message": "hi", "x": 1}': 'no key "x"; the known ones are "message", "history", "stream", "confirm", "session".',
+    b'{"message": "hi", "x": 1}': 'no key "x"; the known ones are "message", "history", "stream", "confirm",',
     b'{"message": "hi", "history": "x"}': '"history" is wrong: it must be a valid',
     b'{"message": "hi", "history": [{"role": "tool", "content": ""}]}': '"history[0].role" is wrong: it must',
     b'{"message": "hi", "history": [{"role": "user"}]}': 'The key "history[0].content" is missing',
