@@ -166,3 +166,26 @@ def test_no_daemon(run: Run, command: str) -> None:
     done = run(command)
     assert done.code == 3
     assert "start one with `muleteer serve`" in done.err
+
+
+def test_status_tells_of_the_network_and_of_servers_where_there_is_something_to_tell(
+    run: Run, daemon: ScriptedDaemon
+) -> None:
+    daemon.replies["/v1/status"] = obj(
+        STATUS
+        | {
+            "offline": {"mode": "on", "offline": True, "reason": "Offline mode is on"},
+            "mcp": {
+                "house": {"state": "ready", "reason": "", "tools": 5, "refused": 1, "restarts": 0},
+                "garden": {"state": "waiting", "reason": "ended", "tools": 2, "refused": 0, "restarts": 3},
+            },
+        }
+    )
+    lines = [" ".join(line.split()) for line in run("status").out.splitlines()]
+    assert {
+        "offline Offline mode is on",
+        "mcp house 5 tools, 1 not usable",
+        "mcp garden waiting: ended",
+    } <= set(lines)
+    daemon.replies["/v1/status"] = obj(STATUS)
+    assert "offline" not in run("status").out

@@ -49,6 +49,10 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
         yield "build", f"{_text(model, 'build')}; repacked buffers {buffers}"
     yield from _prefix_rows(_part(body, "prompts"), _part(engine, "held"))
     yield from _heat_rows(_part(body, "heat"), _text(engine, "deferred"))
+    if _part(body, "offline").get("offline"):
+        yield "offline", _text(_part(body, "offline"), "reason")
+    for name, server in _part(body, "mcp").items():
+        yield f"mcp {name}", _mcp(server if isinstance(server, dict) else {})
     if _number(totals, "prompt"):
         yield "tokens", _tokens(totals, _part(body, "ledger"))
 
@@ -61,6 +65,15 @@ def _turns(turns: Fields) -> str:
         if name in ("finished", "failed") or _number(turns, name)
     ]
     return ", ".join(counted)
+
+
+def _mcp(server: Fields) -> str:
+    """One server: what it gives, or why it gives nothing now."""
+    reason = _text(server, "reason")
+    if _text(server, "state") != "ready":
+        return f"{_text(server, 'state')}: {reason}"
+    refused = f", {_text(server, 'refused')} not usable" if _number(server, "refused") else ""
+    return f"{_text(server, 'tools')} tools{refused}"
 
 
 def _abilities(model: Fields) -> str:
