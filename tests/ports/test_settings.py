@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,13 @@ def test_what_may_not_be_said_is_named(tmp_path: Path, old: str, new: str, why: 
         load(tmp_path, GOOD.replace(old, new, 1))
     assert why in str(caught.value)
     assert "config.toml: serial.devices" in str(caught.value)
+
+
+def test_the_readme_says_what_may_be_said(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    (example,) = re.findall(r"```toml\n(\[serial.*?)```", readme, re.DOTALL)
+    greenhouse = load(tmp_path, example).serial.devices["greenhouse"]
+    assert [*greenhouse.sensors, *greenhouse.switches] == ["greenhouse_temperature", "back_door", "pump"]
 
 
 def test_there_is_a_limit_to_devices(tmp_path: Path) -> None:
