@@ -85,6 +85,22 @@ async def test_what_could_not_be_looked_at_is_said_where_nothing_else_was_found(
     assert turn.answer == "I could not open the notebook. No file is about tea."
 
 
+async def test_a_search_beside_a_deed_is_no_search(house: House) -> None:
+    add(house, "first", "1. @find-note", "find-note")
+    brain = ScriptedBrain(
+        Choose({"brief": 0.5, "keep": 0.45}),
+        Fill({"tool": "find_note", "instruction": "tea"}),
+        Fill({"query": "tea"}),
+        Fill({"tool": "keep", "instruction": "tea"}),
+        Fill({"note": "tea"}),
+        Fill({"tool": "finish"}),
+    )
+    events = [event async for event in Harness(brain, house.catalogue, Budgets()).run("find and keep tea")]
+    last = events[-1]
+    assert isinstance(last, TurnFinished)
+    assert [call.tool for call in last.calls] == ["find_note", "keep"]
+
+
 async def test_a_skills_own_budget_ends_it_with_what_was_found(house: House) -> None:
     add(house, "all", "1. @ping `{}`\n2. @clock\n3. @find-note", "ping", "clock", "find-note")
     house.catalogue.skills["brief"] = replace(house.catalogue.skills["brief"], budget=7)

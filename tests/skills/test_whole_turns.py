@@ -92,6 +92,21 @@ async def test_search_info_says_where_it_could_not_look_and_where_nothing_is(
     assert "I remember nothing" in turn.answer
 
 
+async def test_two_likely_places_are_searched_one_after_the_other_without_a_follower(house: House) -> None:
+    turn = await finished(
+        house,
+        "when does the chimney sweep come",
+        Choose({"check-schedule": 0.5, "search-info": 0.45}),
+        Fill({"day": "", "query": "chimney sweep"}),
+        Fill({"query": "chimney sweep"}),
+        Fill({"words": "chimney sweep"}),
+    )
+    assert turn.handles == ("check-schedule", "search-info")
+    assert [status for _, status in calls(turn)] == ["empty", "empty", "ok"]
+    assert "14 March at 9:30" in turn.answer
+    assert "follower" not in [level.name for level in turn.levels]
+
+
 async def test_fetch_file_answers_from_the_text_and_copies_its_values(house: House) -> None:
     message = "what does the chimney letter say"
     answer = Write(("The chimney sweep comes on 14 March at 9:30.",))

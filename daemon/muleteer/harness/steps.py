@@ -16,14 +16,26 @@ from muleteer.tool import Result, Status
 from muleteer.toolbox import Tool
 
 
-async def carry_out(skill: Skill, tools: Sequence[Tool], dispatcher: Dispatcher, message: str) -> None:
-    """Call the tools in their order, with the arguments that the skill gives or that the message asks for.
+def how(handles: Sequence[str], skills: Sequence[Skill], tools: Sequence[Tool]) -> str:
+    """How code carries out a plan of these: `all`, `first`, or not at all. Of several handles, one of them a
+    search and none of them a deed, the likeliest that finds something answers."""
+    if len(handles) == 1:
+        return skills[0].run if skills else ""
+    search = any(skill.run == "first" for skill in skills)
+    return "first" if search and all(tool.effect == "read" for tool in tools) else ""
+
+
+async def carry_out(
+    run: str, skills: Sequence[Skill], tools: Sequence[Tool], dispatcher: Dispatcher, message: str
+) -> None:
+    """Call the tools in their order, with the arguments that a skill gives or that the message asks for.
     The results are in the dispatcher's bridge, at least one a tool."""
     results = dispatcher.bridge.results
+    given = {handle: arguments for skill in skills for handle, arguments in skill.given.items()}
     for tool in tools:
         before = len(results)
         try:
-            if (arguments := skill.given.get(tool.handle)) is not None:
+            if (arguments := given.get(tool.handle)) is not None:
                 control = await dispatcher.call(tool, arguments)
             else:
                 control = await ask_tool(dispatcher, tool.name, message)
@@ -31,7 +43,7 @@ async def carry_out(skill: Skill, tools: Sequence[Tool], dispatcher: Dispatcher,
             control = str(stop)
         if len(results) == before:
             dispatcher.bridge.add(tool.name, Result.error(f"{tool.name} gave no result: {control}"))
-        elif skill.run == "first" and results[-1].status is Status.OK:
+        elif run == "first" and results[-1].status is Status.OK:
             results[:] = results[-1:]
             return
 

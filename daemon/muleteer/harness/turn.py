@@ -303,7 +303,7 @@ class _Turn:
         catalogue = self.harness.catalogue
         tools = catalogue.expand(self.plan.handles)
         skills = [skill for handle in self.plan.handles if (skill := catalogue.skill(handle))]
-        by_code = skills[0] if len(self.plan.handles) == 1 and skills and skills[0].run else None
+        run = steps.how(self.plan.handles, skills, tools)
         text = "\n\n".join(skill.steps for skill in skills)
         if budgets := [skill.budget for skill in skills if skill.budget]:
             self.ledger.narrow(sum(budgets))
@@ -320,21 +320,20 @@ class _Turn:
         self.bridge = dispatcher.bridge
         prose = ""
         try:
-            if by_code:
-                await steps.carry_out(by_code, tools, dispatcher, message)
+            if run:
+                await steps.carry_out(run, skills, tools, dispatcher, message)
             elif len(tools) == 1:
                 await steps.ask_tool(dispatcher, tools[0].name, message)
             else:
-                prompt = follower.opening(tools, text, message)
                 level = follower.Follower(self.lane, self.ledger, self.harness.budgets)
-                prose = await level.follow(dispatcher, prompt)
+                prose = await level.follow(dispatcher, follower.opening(tools, text, message))
         except ToolLoopHalt as stop:
             log.info("tool loop halted: %s", stop, extra={"turn": self.id})
         except TooLongError as error:
             if not self.bridge.results:
                 raise
             log.warning("a skill ended early: %s", error, extra={"turn": self.id})
-        if by_code and by_code.run == "all":
+        if run == "all":
             self._say(answer.listed(self.bridge.results))
         else:
             await self._answer(message, prose)
