@@ -33,7 +33,9 @@ async def find_file(home: Services, words: str = "") -> Result:
 def _sentence(about: str, files: list[FoundFile]) -> str:
     """One file with the passage; of several the names, the rest counted."""
     if len(files) == 1:
-        return f"{_opening(about, files)}: {_line(files[0])}"
+        opening = _opening(about, files)
+        line = _line(files[0])
+        return f"{opening} {line}" if line.endswith((".", "!", "?")) else f"{opening} {line}."
     said = "; ".join(_place(file) for file in files[:SPOKEN])
     rest = len(files) - SPOKEN
     return f"{_opening(about, files)}: {said}{f'; and {rest} more' if rest > 0 else ''}."
@@ -42,9 +44,9 @@ def _sentence(about: str, files: list[FoundFile]) -> str:
 def _opening(about: str, files: list[FoundFile]) -> str:
     many = len(files) > 1
     if not about:
-        return f"The newest {len(files)} files" if many else "There is one file"
+        return f"The newest {len(files)} files" if many else "There is one file:"
     if files[0].match < 1:
-        return f"No file has all of that; the nearest {'ones' if many else 'one'}"
+        return f"No file has all of that; the nearest {'ones' if many else 'one:'}"
     return f"I found {len(files)} files" if many else "I found"
 
 

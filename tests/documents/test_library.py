@@ -245,6 +245,34 @@ async def test_nothing_is_found_through_links_and_nothing_hidden(papers: Path, o
     assert await shelf.names("later") == []
 
 
+async def test_a_folder_that_is_itself_a_link_is_watched(papers: Path, opened: Open) -> None:
+    (papers.parent / "alias").symlink_to(papers)
+    shelf = opened(papers.parent / "alias")
+    await shelf.settled()
+    write(papers, {"new.txt": b"unicorn"})
+    await shelf.found("unicorn", "new.txt")
+
+
+async def test_a_text_that_repeats_a_word_is_searched_as_fast_as_any(papers: Path, opened: Open) -> None:
+    write(papers, {"a.txt": b"word " * 40_000 + b"unicorn"})
+    shelf = opened(papers)
+    await shelf.settled()
+    async with asyncio.timeout(10):
+        (file,) = await shelf.library.find("word unicorn")
+    assert file.passage.startswith("word word")
+
+
+async def test_a_keeper_that_failed_says_so(papers: Path, opened: Open) -> None:
+    shelf = opened(papers)
+    await shelf.settled()
+    assert shelf.library._task
+    shelf.library._keeper._extract = None  # type: ignore[method-assign, assignment]
+    write(papers, {"a.txt": b"apple"})
+    await asyncio.wait({shelf.library._task}, timeout=60)
+    with pytest.raises(OSError, match="no longer kept up to date"):
+        await shelf.library.find("apple")
+
+
 async def test_a_file_swapped_for_a_link_after_it_was_found_is_not_read(full: Shelf, papers: Path) -> None:
     await full.library.close()
     (papers.parent / "secret.txt").write_text("secret")

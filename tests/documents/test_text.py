@@ -99,6 +99,12 @@ def test_what_is_longer_than_the_limit_is_cut_and_says_so() -> None:
     assert text_of(BytesIO(made.word(*["word " * 1000] * 50)), "docx")[1]
 
 
+def test_what_takes_too_long_gives_what_was_read_until_then() -> None:
+    raw = BytesIO(made.pdf("one", "two"))
+    assert text_of(raw, "pdf", seconds=0) == ("one", True)
+    assert text_of(raw, "pdf") == ("one\ntwo", False)
+
+
 def test_a_locked_pdf_says_that_it_is_encrypted() -> None:
     writer = PdfWriter(clone_from=PdfReader(BytesIO(made.pdf("secret"))))
     writer.encrypt("password", algorithm="RC4-128")

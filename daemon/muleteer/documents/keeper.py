@@ -104,9 +104,12 @@ class Keeper:
         """Until cancelled."""
         loop = asyncio.get_running_loop()
 
-        def changed(root: Path, folder: str, deep: bool) -> None:
+        def changed(path: Path, folder: str, deep: bool) -> None:
+            root = self.roots[path]
+            if deep <= root.changed.get(folder, -1):  # it will be listed, and that begins after now
+                return
             with suppress(RuntimeError):  # the loop was closed meanwhile
-                loop.call_soon_threadsafe(self._changed, self.roots[root], folder, deep)
+                loop.call_soon_threadsafe(self._changed, root, folder, deep)
 
         watch = Watch(changed)
         try:
@@ -212,9 +215,8 @@ class Keeper:
     async def _list(self, root: Root, folders: Mapping[str, bool]) -> None:
         """Bring the index up to these folders, and all that is below those that are new or `True`."""
         pending = list(folders.items())
-        forbidden = identity(self._state)
         while pending:
-            batch = await gently(lambda: _survey(root, pending, forbidden), "listing")
+            batch = await gently(lambda: _survey(root, pending, identity(self._state)), "listing")
             await self._record(root, batch)
             self._progress("Looking through folders")
             self._more.set()

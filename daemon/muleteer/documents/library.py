@@ -24,6 +24,7 @@ from muleteer.store.database import Database
 log = logging.getLogger(__name__)
 
 MIB = 2**20  # bytes
+READ_SECONDS = 18.0  # for a file that is not in the index as it is now; a tool's own deadline is 20
 NAMED_LIMIT = 8  # files that one name may mean; more are no help
 
 
@@ -43,6 +44,7 @@ class Library:
         self._keeper = Keeper(
             self._database, roots, self._limits, state, settings.rescan * 60.0, check, updated
         )
+        self._failed = ""
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
@@ -78,7 +80,7 @@ class Library:
         return await self._text(hits[0])
 
     def _check(self, hits: list[Hit]) -> None:
-        if not hits and (reason := self._keeper.unfinished()):
+        if not hits and (reason := self._failed or self._keeper.unfinished()):
             raise OSError(reason)
 
     async def _run(self) -> None:
@@ -86,6 +88,7 @@ class Library:
             await self._keeper.run()
         except Exception:
             log.exception("The files are no longer kept up to date.")
+            self._failed = "the files are no longer kept up to date; the log says why, a restart may help."
 
     async def _text(self, hit: Hit) -> FileText:
         """The text as the index has it if the file is still the same, else read anew."""
@@ -108,7 +111,7 @@ class Library:
                 return kept[1]
             if stamp.size > self._limits.largest:
                 return Extract(problem=TOO_LARGE)
-            child = Child()
+            child = Child(seconds=READ_SECONDS)
             try:
                 return child.read(opened, kind_of(hit.path))
             finally:

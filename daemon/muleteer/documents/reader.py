@@ -17,7 +17,7 @@ from muleteer.documents.text import UnreadableError, text_of
 
 # Bytes of address space. The libraries take 190 MB of it; a board with 1 GB survives a file at its worst.
 MEMORY = 512 * 2**20
-SECONDS = 20  # of processor time for one file, should nobody be left to end this process
+SECONDS = 20  # of processor time for one file: more than `text.SECONDS`, should a library never return
 KIND_LIMIT = 16  # bytes of a suffix
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import codecs
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 TEXT_LIMIT = 200_000  # characters of a file: a short book, and less than a payload may hold
+SECONDS = 12.0  # for one file; a board reads some ten pages of a PDF in one
 PLAIN_LIMIT = 4 * (TEXT_LIMIT + 1)  # bytes; UTF-8 has at most four for a character
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -39,17 +41,17 @@ class UnreadableError(Exception):
     """The file has no text that can be read here. `str(error)` completes "... cannot be read: "."""
 
 
-def text_of(file: BinaryIO, kind: str) -> tuple[str, bool]:
-    """The text of a file of this kind (its suffix, lower case), and whether it is cut at `TEXT_LIMIT`. Raises
-    `UnreadableError`."""
+def text_of(file: BinaryIO, kind: str, seconds: float = SECONDS) -> tuple[str, bool]:
+    """The text of a file of this kind (its suffix, lower case), and whether it is only the beginning: cut at
+    `TEXT_LIMIT`, or what was read in so many seconds. Raises `UnreadableError`."""
     pieces: list[str] = []
-    length = 0
+    length, cut, end = 0, False, time.monotonic() + seconds
     try:
         for piece in KINDS[kind](file):
             if piece := _tidy(piece):
                 pieces.append(piece)
                 length += len(piece) + 1
-            if length > TEXT_LIMIT:
+            if cut := length > TEXT_LIMIT + 1 or time.monotonic() > end:
                 break
     except (UnreadableError, MemoryError):
         raise
@@ -58,7 +60,7 @@ def text_of(file: BinaryIO, kind: str) -> tuple[str, bool]:
             raise UnreadableError(f"it is damaged ({type(error).__name__})") from error
         pieces.append("[the rest is damaged]")
     text = "\n".join(pieces)
-    return text[:TEXT_LIMIT], len(text) > TEXT_LIMIT
+    return text[:TEXT_LIMIT], cut
 
 
 def decoded(raw: bytes, whole: bool = True) -> str:
