@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -48,7 +48,7 @@ Place = tuple[Path, bool]  # a folder, and whether all below it is watched
 Places = dict[Place, tuple[int, int] | None]  # and which folder it is: another may come in its stead
 
 
-async def changes(folders: Sequence[Path], settle: float = SETTLE_SECONDS) -> AsyncIterator[None]:
+async def changes(folders: Sequence[Path], settle: float = SETTLE_SECONDS) -> AsyncGenerator[None, None]:
     """Yields once when watching has begun, and after each change that has settled; until it is closed. Raises
     `OSError` when the system allows no more watches."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
