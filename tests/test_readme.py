@@ -40,11 +40,13 @@ EXPECTED = {
     "muleteer model path standard": r"/.*\.gguf",
     "muleteer model use standard": r"config\.toml now says",
     "muleteer config show": r'model = "standard"  # from: .*config\.toml',
+    "muleteer alarms": r"No timer or alarm is set",
     "http://muleteer/v1/turns stream": r"event: turn\.started[\s\S]*391[\s\S]*event: turn\.finished",
     "http://muleteer/v1/turns object": r'"answer": ?"[^"]*391',
     "http://muleteer/v1/status": r'"state": ?"ready"',
     "http://muleteer/v1/skills": r"search-info",
     "http://muleteer/v1/tools": r"current_time",
+    "http://muleteer/v1/timers": r'"timers":',
     "http://muleteer/healthz": r'"state": ?"ready"',
 }
 TYPED = {"muleteer chat": "hello\n/quit\n"}

@@ -2,8 +2,8 @@
 
 Everything here is naive local time, as on a wall clock; whoever has the words says what time it is now.
 Written by hand because the general parsers give one instant: they know no "Friday afternoon", "next week"
-or "every weekday", and take a weekday for the last one. English and German whole; names of days and months
-and the commonest words in Spanish, French, Italian and Dutch.
+or "every weekday". English and German; names of days and months and the commonest words in Spanish, French,
+Italian and Dutch.
 """
 
 from muleteer.when.alarms import Alarm, next_on, read_alarm
