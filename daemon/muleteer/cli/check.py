@@ -20,7 +20,7 @@ from muleteer.cli.render import safe
 from muleteer.errors import SkillError, SocketError
 
 if TYPE_CHECKING:
-    from muleteer.skills import Skill
+    from muleteer.skills import Catalogue, Skill
 
 WAIT_SECONDS = 3600.0  # each example is one choice of the model, and everybody's turns go first
 NOT_MEASURED = "Not measured: tokens, and where the examples lead"
@@ -44,7 +44,7 @@ def check(which: Sequence[str], as_json: bool, socket: Path | None) -> None:
 
     Exit code 1: something is wrong.
     """
-    found = check_folders([_folder(each) for each in which] or _all(), socket)
+    found = check_folders([folder_of(each) for each in which] or _all(), socket)
     if as_json:
         click.echo(safe(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
@@ -94,16 +94,22 @@ def print_check(found: Mapping[str, object]) -> None:
         click.echo(safe(f"{NOT_MEASURED}. {found['reason']}"), err=True)
 
 
-def _alone(sound: Mapping[str, Skill]) -> list[Entry]:
-    """The check without a daemon, with the tools that one would have."""
-    from muleteer.lint import lint, together
+def local_catalogue() -> Catalogue:
+    """What a daemon would have loaded, gathered in this process."""
     from muleteer.loading import Library
     from muleteer.skills import load_catalogue
     from muleteer.tool import Services
     from muleteer.toolbox import Toolbox
 
     toolbox = Toolbox(Services(), Library(paths.tool_folders(), packages=True).read())
-    whole = together(load_catalogue(paths.skill_folders(), toolbox), sound)
+    return load_catalogue(paths.skill_folders(), toolbox)
+
+
+def _alone(sound: Mapping[str, Skill]) -> list[Entry]:
+    """The check without a daemon, with the tools that one would have."""
+    from muleteer.lint import lint, together
+
+    whole = together(local_catalogue(), sound)
     return [
         {
             "name": name,
@@ -114,7 +120,7 @@ def _alone(sound: Mapping[str, Skill]) -> list[Entry]:
     ]
 
 
-def _folder(given: str) -> Path:
+def folder_of(given: str) -> Path:
     """The folder that a name or path means. Raises `click.UsageError`."""
     path = paths.expand(given)
     if path.name == "SKILL.md":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from muleteer.cli.bundles import export_skill, import_skill
 from muleteer.cli.check import check
 from muleteer.cli.new import new_skill
 from muleteer.cli.options import json_option, socket_option
@@ -33,5 +34,5 @@ def skills(context: click.Context, as_json: bool, socket: Path | None) -> None:
 
 
 add_steering(skills, "skills")
-skills.add_command(check)
-skills.add_command(new_skill)
+for command in (check, new_skill, export_skill, import_skill):
+    skills.add_command(command)
