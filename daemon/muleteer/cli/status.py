@@ -49,6 +49,7 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
         yield "build", f"{_text(model, 'build')}; repacked buffers {buffers}"
     yield from _prefix_rows(_part(body, "prompts"), _part(engine, "held"))
     yield from _heat_rows(_part(body, "heat"), _text(engine, "deferred"))
+    yield from _file_rows(_part(body, "files"))
     if _part(body, "offline").get("offline"):
         yield "offline", _text(_part(body, "offline"), "reason")
     for name, server in _part(body, "mcp").items():
@@ -122,6 +123,21 @@ def _heat_rows(heat: Fields, deferred: str) -> Iterator[tuple[str, str]]:
         yield "board", ", ".join(filter(None, said))
     if deferred:
         yield "deferred", f"background work waits: {deferred}"
+
+
+def _file_rows(files: Fields) -> Iterator[tuple[str, str]]:
+    """What the index of files holds, what it leaves out, and each folder that is not simply watched."""
+    folders, left_out = _part(files, "folders"), _part(files, "left_out")
+    if not folders:
+        return
+    waiting = _number(files, "waiting")
+    said = f"{_text(files, 'files')} found, {_text(files, 'read')} read"
+    said += f", {waiting:.0f} to be read" if waiting else ""
+    reasons = [f"{count} {reason}" for reason, count in left_out.items()]
+    yield "files", said + (f"; left out: {', '.join(reasons)}" if reasons else "")
+    for folder, state in folders.items():
+        if state != "watched":
+            yield "folder", f"{folder}: {state}"
 
 
 def _tokens(totals: Fields, ledger: Fields) -> str:
