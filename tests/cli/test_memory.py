@@ -92,6 +92,12 @@ def test_bare_it_tells_pages_and_how_long_turns_are_kept(run: Run, house: House)
     assert json.loads(run("memory", "show", "--json").out)["pages"][0]["name"] == "Shopping"
 
 
+def test_an_empty_notebook_is_told_to_be_that(run: Run, house: House) -> None:
+    done = run("memory")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("There are no notes yet.\n0 past turns; kept for 30 days")
+
+
 def test_search_finds_notes_and_turns(run: Run, house: House) -> None:
     house.do(house.notebook.add("the boiler was serviced\non Monday"))
     house.do(house.say("Is the boiler old?", "It is from 2009."))
@@ -113,6 +119,7 @@ def test_show_a_page_and_turns(run: Run, house: House) -> None:
     shown = run("memory", "show", "shopping").out
     assert "milk" in shown
     assert "tea" not in shown
+    assert "There may be more; --limit" in run("memory", "show", "--limit", "1", "Notes").err
     assert "t1" in run("memory", "show", "--turns").out
     assert "t1" in run("memory", "show", "--when", "this week").out
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -60,9 +61,9 @@ def show(page: str | None, turns: bool, when: str, limit: int, as_json: bool, so
     """
     if turns or when:
         query = {"kind": "turns", "when": when, "limit": limit}
-        _print_found(_get(socket, "/v1/memory/search", query), as_json)
+        _print_found(_get(socket, "/v1/memory/search", query), as_json, limit)
     elif page:
-        _print_found(_get(socket, "/v1/memory/notes", {"page": page, "limit": limit}), as_json)
+        _print_found(_get(socket, "/v1/memory/notes", {"page": page, "limit": limit}), as_json, limit)
     else:
         body = _get(socket, "/v1/memory")
         _print_kept(body, as_json)
@@ -267,11 +268,13 @@ def _print_kept(body: Fields, as_json: bool) -> None:
     if as_json:
         click.echo(safe(json.dumps(body, ensure_ascii=False, indent=2)))
     else:
-        pages = _rows(body, "pages")
-        print_table(
-            ("page", "notes", "newest"),
-            [(str(page["name"]), str(page["notes"]), str(page["newest"])[:10]) for page in pages],
-        )
+        pages = [
+            (str(page["name"]), str(page["notes"]), _day(page["newest"])) for page in _rows(body, "pages")
+        ]
+        if pages:
+            print_table(("page", "notes", "newest"), pages)
+        elif not body.get("unavailable"):
+            click.echo("There are no notes yet.")
         click.echo(_turns_kept(body))
     _tell_unavailable(body)
 
@@ -282,22 +285,23 @@ def _turns_kept(body: Fields) -> str:
         return "What is said is not kept (memory.keep_days = 0)."
     if not isinstance(turns, dict):
         return "How many turns are kept is not known."
-    since = f", the oldest of {str(turns['oldest'])[:10]}" if turns["oldest"] else ""
+    since = f", the oldest of {_day(turns['oldest'])}" if turns["oldest"] else ""
     lost = f"; {turns['dropped']} could not be written" if turns["dropped"] else ""
     limits = f"kept for {days} days, at most {body.get('keep_turns')}"
     return f"{_count(turns, 'turns', 'past turn')}{since}; {limits}{lost}."
 
 
-def _print_found(body: Fields, as_json: bool) -> None:
+def _print_found(body: Fields, as_json: bool, limit: int = 0) -> None:
+    """Notes and turns; where all there are was asked for, a full `limit` is mentioned."""
     if as_json:
         click.echo(safe(json.dumps(body, ensure_ascii=False, indent=2)))
     else:
         notes = [
-            (f"n{note['number']}", str(note["when"])[:10], str(note["page"]), _line(note["text"]))
+            (f"n{note['number']}", _day(note["when"]), str(note["page"]), _line(note["text"]))
             for note in _rows(body, "notes")
         ]
         turns = [
-            (f"t{turn['number']}", str(turn["when"])[:10], _line(turn["message"]), _line(turn["answer"]))
+            (f"t{turn['number']}", _day(turn["when"]), _line(turn["message"]), _line(turn["answer"]))
             for turn in _rows(body, "turns")
         ]
         if notes:
@@ -306,6 +310,8 @@ def _print_found(body: Fields, as_json: bool) -> None:
             print_table(("turn", "of", "said", "answered"), turns)
         if not notes and not turns and not body.get("unavailable"):
             click.echo("Nothing was found.")
+        if limit and limit in (len(notes), len(turns)):
+            click.echo(f"There may be more; --limit shows up to {MOST_AT_ONCE}.", err=True)
     _tell_unavailable(body)
 
 
@@ -316,6 +322,14 @@ def _tell_unavailable(body: Fields) -> None:
         for reason in reasons:
             click.echo(f"Error: {safe(str(reason))}", err=True)
         click.get_current_context().exit(1)
+
+
+def _day(when: object) -> str:
+    """The local day of a time in UTC; what is no time, as it is."""
+    try:
+        return f"{datetime.fromisoformat(str(when)).astimezone():%Y-%m-%d}"
+    except (ValueError, OverflowError):
+        return str(when)
 
 
 def _line(text: object) -> str:
