@@ -81,7 +81,7 @@ def test_a_port_that_another_program_has(plug: Plug) -> None:
 def test_a_port_that_is_forbidden_names_the_group(plug: Plug) -> None:
     board = plug()
     board.path.chmod(0)
-    assert "add it to the group" in why(device(path=board.path))
+    assert "add it to the group dialout" in why(device(path=board.path))
 
 
 def test_ports_are_listed_with_the_devices_that_are_there(plug: Plug) -> None:

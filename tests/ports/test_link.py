@@ -202,9 +202,23 @@ def test_going_away_in_the_middle_is_said(plug: Plug) -> None:
     link.close()
 
 
-def test_a_device_that_takes_nothing_is_given_up(loop: Link) -> None:
-    with pytest.raises(LostError):
-        loop.tell("T?")  # not open
+def test_what_is_not_open_is_told_nothing(loop: Link) -> None:
+    with pytest.raises(LostError, match="is not open"):
+        loop.tell("T?")
+
+
+def test_a_device_that_takes_nothing_is_given_up(plug: Plug) -> None:
+    go = threading.Event()
+
+    def stuck(_: str) -> Answer:
+        go.wait(ENOUGH)
+        return ()
+
+    link = link_to(plug(stuck))
+    link.prepare()
+    with pytest.raises(LostError, match="does not take what is sent"):
+        link.tell("x" * 100_000)  # a terminal keeps some thousands of bytes
+    go.set()
 
 
 def test_closing_twice_is_fine(plug: Plug) -> None:

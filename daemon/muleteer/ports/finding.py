@@ -88,7 +88,7 @@ def _why(path: str, error: Exception) -> str:
     if number in (errno.ENOENT, errno.ENODEV, errno.ENXIO):
         return f"is not plugged in (no {path})"
     if number in (errno.EACCES, errno.EPERM):
-        return f"may not be used by this user; add it to the group {_group(path)} and start it again ({path})"
+        return f"may not be used by this user; add it to the group {_group(path)} and log in again ({path})"
     if number in (errno.EBUSY, errno.EAGAIN):
         return f"is in use by another program; close that one ({path})"
     if isinstance(error, ValueError):
@@ -97,10 +97,12 @@ def _why(path: str, error: Exception) -> str:
 
 
 def _group(path: str) -> str:
+    """The group that may use the port; the usual one where that cannot be told, or nobody is added to it."""
     try:
-        return grp.getgrgid(os.stat(path).st_gid).gr_name
+        name = grp.getgrgid(os.stat(path).st_gid).gr_name
     except (OSError, KeyError):
         return "dialout"
+    return "dialout" if name == "root" else name
 
 
 def _stable() -> Iterator[tuple[str, str]]:
