@@ -83,7 +83,7 @@ metadata:
     - do $words now
     - start $words
   # schedule: "07:00"   runs it every day without being asked, as a systemd OnCalendar expression
-  # run: all            code calls each tool once, in order (first: until one finds something); no model follows
+  # run: all            code calls each tool once, in order (first: until one finds anything), no model
   # budget: 2000        the most tokens that one turn may take
 ---
 1. Ask @current-time for the time.
