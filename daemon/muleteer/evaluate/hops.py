@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 
 from muleteer.engine.client import Engine
 from muleteer.engine.prefixes import common_prefix
+from muleteer.evaluate import overhead
 from muleteer.evaluate.material import NEXT, REQUESTS, Step
+from muleteer.evaluate.overhead import Clock
 from muleteer.evaluate.peer import Peer, PeerSettings
 from muleteer.evaluate.report import Measure, Target, compared, median, numbers, ratio, rounded
 from muleteer.evaluate.rig import Ran, Rig, run, run_peer
@@ -23,11 +25,21 @@ SEVERAL = 8  # slots: more than the levels and tools of these turns have prompts
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One request of a conversation as both sides get it."""
+    """One request of a conversation as both sides get it; `native` are our seconds inside llama_decode."""
 
     step: Step
     tokens: list[int]
     ran: Ran
+    native: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """Our engine, its clock, and what it has read."""
+
+    engine: Engine
+    clock: Clock
+    seen: Seen
 
 
 @dataclass(slots=True)
@@ -54,11 +66,13 @@ class Seen:
 async def hops(rig: Rig) -> Measure:
     """Seconds of a hop sequence; the peer with one slot, and with the best of several configurations."""
     seen = Seen([], Counter())
-    async with rig.engine() as engine:
-        await _warm(rig, engine, seen)
-        first = await _conversation(rig, engine, seen, 0)
+    async with overhead.clocked(rig, rig.settings) as (engine, clock):
+        mule = Ours(engine, clock, seen)
+        await _warm(rig, mule)
+        first = await _conversation(rig, mule, 0)
         async with rig.peer() as peer:
-            ours, theirs, talks = await _rounds(rig, engine, seen, peer, first)
+            talks, answers = await _rounds(rig, mule, peer, first)
+    ours, theirs = [_seconds(talk) for talk in talks], [seconds for seconds, _ in answers]
     measure = Measure(
         "hops", "s", targets=(Target("prefix tokens decoded twice in a conversation", seen.again.total(), 0),)
     )
@@ -73,35 +87,56 @@ async def hops(rig: Rig) -> Measure:
             name: {"s": numbers(seconds for seconds, _ in runs), "decoded": [tokens for _, tokens in runs]}
             for name, runs in best.items()
         },
-        "decoded": [sum(hop.ran.use.decoded for hop in talk) for talk in talks],
+        "decoded": [_decoded(talk) for talk in talks],
+        "peer_decoded": [tokens for _, tokens in answers],
         "decoded_twice": {level: tokens for level, tokens in seen.again.items() if tokens},
         "levels": _levels(talks[-1]),
     }
     target = Target("hops: ours / the peer's best configuration", share, 0.9)
     forgetful = Target("hops: ours / one slot that keeps no prompts in memory", alone, 0.5)
-    measure = replace(measure, targets=(forgetful, target, *measure.targets), details=details)
+    targets = (forgetful, target, *measure.targets)
+    measure = replace(measure, targets=targets, details=details, note=_profile(talks, answers))
     return compared(measure, ours, theirs, 0.5)
 
 
 async def _rounds(
-    rig: Rig, engine: Engine, seen: Seen, peer: Peer | None, first: list[Hop]
-) -> tuple[list[float], list[float], list[list[Hop]]]:
-    ours: list[float] = []
-    theirs: list[float] = []
+    rig: Rig, ours: Ours, peer: Peer | None, first: list[Hop]
+) -> tuple[list[list[Hop]], list[tuple[float, int]]]:
+    """The conversations, and what the peer's of the same requests took (see `_replay`)."""
     talks: list[list[Hop]] = []
+    answers: list[tuple[float, int]] = []
     if peer:
         await _warm_peer(rig, peer, first)
 
     async def mine(i: int) -> None:
-        talks.append(await _conversation(rig, engine, seen, i + 1))
-        ours.append(sum(hop.ran.seconds for hop in talks[-1]))
+        talks.append(await _conversation(rig, ours, i + 1))
 
     async def its(_: int) -> None:
         if peer:
-            theirs.append((await _replay(peer, talks[-1]))[0])
+            answers.append(await _replay(peer, talks[-1]))
 
     await rig.alternate("hops", mine, its)
-    return ours, theirs, talks
+    return talks, answers
+
+
+def _profile(talks: Sequence[list[Hop]], answers: Sequence[tuple[float, int]]) -> str:
+    """Where our seconds go: what is not inside llama_decode is all that better code could save, and what the
+    peer decodes tells how much less than it there is to decode."""
+    native = sum(hop.native for talk in talks for hop in talk) / sum(map(_seconds, talks))
+    theirs = sum(tokens for _, tokens in answers)
+    against = f", against the peer's {theirs / len(answers):.0f}" if answers else ""
+    return (
+        f"{native:.1%} of our time is llama_decode's; a conversation decodes"
+        f" {sum(map(_decoded, talks)) / len(talks):.0f} prompt tokens{against}"
+    )
+
+
+def _seconds(talk: Sequence[Hop]) -> float:
+    return sum(hop.ran.seconds for hop in talk)
+
+
+def _decoded(talk: Sequence[Hop]) -> int:
+    return sum(hop.ran.use.decoded for hop in talk)
 
 
 async def _best(rig: Rig, talks: Sequence[list[Hop]], first: list[Hop]) -> dict[str, list[tuple[float, int]]]:
@@ -140,17 +175,18 @@ def _name(settings: PeerSettings) -> str:
     )
 
 
-async def _conversation(rig: Rig, engine: Engine, seen: Seen, number: int) -> list[Hop]:
+async def _conversation(rig: Rig, ours: Ours, number: int) -> list[Hop]:
     """One hop sequence on our engine, each prompt made from what came before."""
     request = REQUESTS[number % len(REQUESTS)]
     material, done = rig.material, list[Hop]()
-    seen.begin()
+    ours.seen.begin()
 
     async def take(step: Step) -> Ran:
         tokens = rig.tokens.of(step.prompt)
-        ran = await run(engine, step)
-        seen.read(step.level, tokens, ran.use.reused)
-        done.append(Hop(step, tokens, ran))
+        before = ours.clock()
+        ran = await run(ours.engine, step)
+        ours.seen.read(step.level, tokens, ran.use.reused)
+        done.append(Hop(step, tokens, ran, ours.clock() - before))
         return ran
 
     await take(material.plan(request))
@@ -168,11 +204,11 @@ async def _replay(peer: Peer, talk: Sequence[Hop]) -> tuple[float, int]:
     return sum(a.seconds for a in answers), sum(a.decoded for a in answers)
 
 
-async def _warm(rig: Rig, engine: Engine, seen: Seen) -> None:
+async def _warm(rig: Rig, ours: Ours) -> None:
     for prompt in rig.material.constants():
         rig.say("hops: decoding the constant prompts")
-        use = await engine.warm(prompt)
-        seen.read("warming", rig.tokens.constant(prompt), use.reused)
+        use = await ours.engine.warm(prompt)
+        ours.seen.read("warming", rig.tokens.constant(prompt), use.reused)
 
 
 async def _warm_peer(rig: Rig, peer: Peer, first: Sequence[Hop]) -> None:
@@ -191,6 +227,7 @@ def _levels(talk: Sequence[Hop]) -> list[dict[str, object]]:
             "decoded": hop.ran.use.decoded,
             "generated": hop.ran.use.generated,
             "ms": rounded(hop.ran.seconds * 1000),
+            "llama_decode_ms": rounded(hop.native * 1000),
         }
         for hop in talk
     ]
