@@ -22,7 +22,7 @@ COLUMNS = ("measure", "ours", "peer", "unit", "n", "target", "found", "wanted", 
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Fewer samples and shorter texts: within 15 minutes with small.")
+@click.option("--quick", is_flag=True, help="Fewer samples and shorter texts: within 15 minutes.")
 @click.option("--model", metavar="NAME_OR_PATH", help="A catalogue name or the path of a GGUF file.")
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here."
