@@ -214,8 +214,11 @@ def test_a_device_that_takes_nothing_is_given_up(plug: Plug) -> None:
         go.wait(ENOUGH)
         return ()
 
-    link = link_to(plug(stuck))
+    board = plug(stuck)
+    link = link_to(board)
     link.prepare()
+    link.tell("T?")
+    board.hears(1)
     with pytest.raises(LostError, match="does not take what is sent"):
         link.tell("x" * 100_000)  # a terminal keeps some thousands of bytes
     go.set()
