@@ -89,6 +89,27 @@ def test_any_text_gives_bounded_folded_words(text: str) -> None:
     assert all(word == fold(word) and '"' not in word for word in words)
 
 
+LETTERS = st.text(st.sampled_from("abcde"), min_size=4, max_size=8)
+
+
+@given(
+    LETTERS,
+    st.integers(0, 8),
+    st.sampled_from("abcdefg"),
+    st.sampled_from(["wrong", "extra", "missing", "swapped"]),
+)
+def test_any_one_slip_is_found(word: str, place: int, letter: str, slip: str) -> None:
+    place %= len(word)
+    wrong = {
+        "wrong": word[:place] + letter + word[place + 1 :],
+        "extra": word[:place] + letter + word[place:],
+        "missing": word[:place] + word[place + 1 :],
+        "swapped": word[:place] + word[place : place + 2][::-1] + word[place + 2 :],
+    }[slip]
+    if len(wrong) >= 4:
+        assert meanings(wrong, [word])[0] == (word,)
+
+
 @given(st.text(st.characters(categories=["Ll", "Nd"]), min_size=2, max_size=12).map(fold))
 def test_every_word_means_itself(word: str) -> None:
     terms, sureness = meanings(word, [word, "other"])

@@ -78,7 +78,9 @@ def _slip(word: str, term: str) -> bool:
         return False
     allowed = 2 if short >= 9 else 1
     return any(
-        abs(len(form) - len(term)) <= allowed and _distance(form, term, allowed) <= allowed
+        abs(len(form) - len(term)) <= allowed
+        and len(set(form) ^ set(term)) <= 2 * allowed  # a wrong letter is one too many and one missing
+        and _distance(form, term, allowed) <= allowed
         for form in {word, singular}
     )
 
