@@ -171,13 +171,13 @@ async def test_a_wish_is_kept_also_when_it_cannot_be_used_yet(home: Home) -> Non
     try:
         one.brain.faults = [EngineError("it is down")]
         with pytest.raises(EngineError, match="It is kept, and used as soon as the engine can: it is down"):
-            await one.renewal.switch("tools", "lamp", False)
+            await one.renewal.rename("tools", "lamp", "light")
         async with asyncio.timeout(DEADLINE):
             await seen.wait()
     finally:
         task.cancel()
         await asyncio.wait({task})
-    assert one.renewal.catalogue.toolbox.tools == {}
+    assert list(one.renewal.catalogue.toolbox.tools) == ["light"]
 
 
 async def test_faults_are_told_once(home: Home, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,6 +10,7 @@ import copy
 from muleteer.engine.protocol import Conversation
 from muleteer.harness import constants, measure
 from muleteer.harness.brains import Brain
+from muleteer.harness.counting import Counted
 from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.harness.shortlist import Shortlist
 from muleteer.sections import Budgets
@@ -21,6 +22,7 @@ class Arrangement:
 
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        self._counted: dict[bytes, int] = {}
         self._arrange(ROUNDS)
 
     def _arrange(self, rounds: int) -> None:
@@ -36,10 +38,12 @@ class Arrangement:
     async def measure(self) -> int:
         """Disable by name what cannot fit; the tokens of the planner's prompt. Raises `ConfigError` when that
         cannot."""
-        await measure.disable_what_cannot_fit(self.brain, self.catalogue, self.budgets)
-        rounds, tokens = await measure.disable_until_menu_fits(self.brain, self.catalogue, self.budgets)
+        counts = Counted(self.brain.lane(), self._counted)
+        await measure.disable_what_cannot_fit(counts, self.catalogue, self.budgets)
+        rounds, tokens = await measure.disable_until_menu_fits(counts, self.catalogue, self.budgets)
         self._arrange(rounds)
-        self.catalogue.costs.update(await measure.costs(self.brain, self.catalogue, self.budgets, rounds))
+        self.catalogue.costs.update(await measure.costs(counts, self.catalogue, self.budgets, rounds))
+        self._counted = counts.known
         return tokens
 
     async def renew(self, catalogue: Catalogue) -> None:
@@ -49,6 +53,7 @@ class Arrangement:
         new.catalogue = catalogue
         await new.measure()
         self.catalogue, self.planner, self.shortlist = catalogue, new.planner, new.shortlist
+        self._counted = new._counted
 
     async def warm(self) -> None:
         """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
-from muleteer.harness.brains import Lane
+from muleteer.harness.counting import Counts
 from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.sections import Budgets
 from muleteer.skills import Catalogue, Cost, MenuLine
 
 
-async def disable_what_cannot_fit(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> None:
+async def disable_what_cannot_fit(counts: Counts, catalogue: Catalogue, budgets: Budgets) -> None:
     """Disable each tool whose schema, and each skill whose steps, leave no room for a longest message."""
     room = budgets.agent_prompt - budgets.message
     for tool in list(catalogue.toolbox.tools.values()):
-        if (tokens := await lane.count(tool_agent.prompt(tool, ""))) > room:
+        if (tokens := await counts.count(tool_agent.prompt(tool, ""))) > room:
             catalogue.disable(tool.handle, _reason(tool.handle, tokens, room, "agent_prompt"))
     room = budgets.follower_prompt - budgets.message
     for skill in list(catalogue.skills.values()):
         opening = follower.opening(catalogue.expand([skill.name]), skill.steps, "")
-        if (tokens := await lane.count(opening)) > room:
+        if (tokens := await counts.count(opening)) > room:
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))
 
 
-async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> tuple[int, int]:
+async def disable_until_menu_fits(counts: Counts, catalogue: Catalogue, budgets: Budgets) -> tuple[int, int]:
     """Show fewer examples, and then disable the longest menu lines, one by one, until menu and longest
     message fit; the rounds of examples and the tokens of that prompt. Raises `ConfigError` when not even one
     line fits."""
@@ -35,7 +35,7 @@ async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Bud
     while True:
         menu = catalogue.menu()
         for rounds in range(ROUNDS, 0, -1):
-            tokens = await lane.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
+            tokens = await counts.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
             if tokens <= room:
                 return rounds, tokens
         if len(menu) <= 1:
@@ -53,26 +53,23 @@ async def disable_until_menu_fits(lane: Lane, catalogue: Catalogue, budgets: Bud
         )
 
 
-async def costs(lane: Lane, catalogue: Catalogue, budgets: Budgets, rounds: int) -> dict[str, Cost]:
+async def costs(counts: Counts, catalogue: Catalogue, budgets: Budgets, rounds: int) -> dict[str, Cost]:
     """What each handle costs. Its part of the planner's prompt, which has so many rounds of examples, is what
-    that would be shorter by without it; a level that its turns skip costs nothing."""
-    menu = catalogue.menu()
-    whole = await lane.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
+    it adds to one without handles; a level that its turns skip costs nothing."""
+    bare = await counts.count(Planner([], budgets.planner_prompt, rounds).prompt(""))
     shares: dict[str, int] = {}
-    for line in menu:
-        others = [each for each in menu if each is not line]
-        shares[line.handle] = whole - await lane.count(
-            Planner(others, budgets.planner_prompt, rounds).prompt("")
-        )
+    for line in catalogue.menu():
+        alone = await counts.count(Planner([line], budgets.planner_prompt, rounds).prompt(""))
+        shares[line.handle] = alone - bare
     found: dict[str, Cost] = {}
     for tool in catalogue.toolbox.tools.values():
-        signature = await lane.count(f"- {tool.signature}\n")
-        agent = await lane.count(tool_agent.prompt(tool, "")) if tool.parameters.get("properties") else 0
+        signature = await counts.count(f"- {tool.signature}\n")
+        agent = await counts.count(tool_agent.prompt(tool, "")) if tool.parameters.get("properties") else 0
         found[tool.handle] = Cost(shares.get(tool.handle, 0), signature, agent)
     for skill in catalogue.skills.values():
         tools = catalogue.expand([skill.name])
         opening = follower.opening(tools, skill.steps, "")
-        steps = await lane.count(opening) if follower.follows(skill, tools) else 0
+        steps = await counts.count(opening) if follower.follows(skill, tools) else 0
         found[skill.name] = Cost(shares.get(skill.name, 0), steps)
     return found
 
