@@ -54,7 +54,7 @@ async def put(one: Daemon, mode: str) -> Any:
         return (await client.put("/v1/offline", json={"mode": mode})).json()
 
 
-async def test_a_servers_tools_join_and_its_programs_end_with_the_daemon(ready: Daemon) -> None:
+async def test_servers_join_the_switch_is_obeyed_and_programs_end_with_the_daemon(ready: Daemon) -> None:
     tool = await becomes(ready, "tools", lambda tools: tools.get("ref-add"))
     assert (tool["state"], tool["effect"], tool["origin"]) == ("enabled", "read", "MCP server ref")
     called = await post(ready, "tools/ref_add/call", {"arguments": {"a": 2, "b": 40}})
@@ -67,16 +67,15 @@ async def test_a_servers_tools_join_and_its_programs_end_with_the_daemon(ready: 
         if str(SERVERS) in " ".join(each.cmdline())
     ]
     assert len(programs) == 2
-    os.kill(ready.process.pid, signal.SIGTERM)
-    assert await ready.ends() == -signal.SIGTERM
-    assert not [each for each in programs if each.is_running()]
-    assert "cut short" not in ready.log
 
-
-async def test_the_switch_refuses_network_tools_at_once_and_allows_them_again(ready: Daemon) -> None:
     assert (await put(ready, "on"))["offline"] is True
     refused = await post(ready, "tools/far/call", {"arguments": {"word": "away"}})
     assert refused["text"] == "Offline mode is on, so far cannot use the network."
     assert (await ready.status())["offline"]["mode"] == "on"
     await put(ready, "off")
     assert (await post(ready, "tools/far/call", {"arguments": {"word": "away"}}))["text"] == "far away"
+
+    os.kill(ready.process.pid, signal.SIGTERM)
+    assert await ready.ends() == -signal.SIGTERM
+    assert not [each for each in programs if each.is_running()]
+    assert "cut short" not in ready.log

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from muleteer.sections import Seconds, Section, Words
 
@@ -51,8 +52,14 @@ class McpServerSettings(Section):
         return bool(self.url) and urlsplit(self.url).hostname not in ("localhost", "127.0.0.1", "::1")
 
 
-# Every tool of a server begins with its name, so it is one word.
-ServerName = Annotated[str, Field(pattern="^[a-z][a-z0-9]*$", max_length=20)]
+def _one_word(name: str) -> str:
+    """Every tool of a server begins with its name."""
+    if not re.fullmatch("[a-z][a-z0-9]{0,19}", name):
+        raise ValueError("must be a name of at most 20 characters, a-z and 0-9")
+    return name
+
+
+ServerName = Annotated[str, AfterValidator(_one_word)]
 
 
 class McpSettings(Section):
