@@ -72,3 +72,12 @@ def test_a_wrong_form_is_a_problem_of_that_skill_alone(run: Run, tmp_path: Path)
     found = json.loads(run("skills", "check", str(good), str(broken), "--json").out)
     kinds = {each["name"]: [one["kind"] for one in each["problems"]] for each in found["skills"]}
     assert kinds == {"good": [], "broken": ["form"]}
+
+
+def test_the_model_is_not_asked_when_it_shall_not_be(
+    run: Run, daemon: ScriptedDaemon, tmp_path: Path
+) -> None:
+    done = run("skills", "check", "--no-model", str(written(tmp_path, "good")))
+    assert (done.code, done.out) == (0, "@good: sound\n")
+    assert "The model was not asked." in done.err
+    assert daemon.requests == []

@@ -29,9 +29,10 @@ Entry = dict[str, object]
 
 @click.command()
 @click.argument("which", nargs=-1, metavar="[NAME|PATH]...")
+@click.option("--no-model", is_flag=True, help="Ask no daemon: check what can be told without its model.")
 @json_option
 @socket_option
-def check(which: Sequence[str], as_json: bool, socket: Path | None) -> None:
+def check(which: Sequence[str], no_model: bool, as_json: bool, socket: Path | None) -> None:
     """Check skills: their form, their handles, circles, tokens, and whether their examples lead to them.
 
     A name is looked up in the folders of skills, a path may be any folder with a SKILL.md; without either
@@ -44,7 +45,7 @@ def check(which: Sequence[str], as_json: bool, socket: Path | None) -> None:
 
     Exit code 1: something is wrong.
     """
-    found = check_folders([folder_of(each) for each in which] or _all(), socket)
+    found = check_folders([folder_of(each) for each in which] or _all(), socket, not no_model)
     if as_json:
         click.echo(safe(json.dumps(found, ensure_ascii=False, indent=2)))
     else:
@@ -53,7 +54,7 @@ def check(which: Sequence[str], as_json: bool, socket: Path | None) -> None:
         sys.exit(exits.TURN_FAILED)
 
 
-def check_folders(folders: Sequence[Path], socket: Path | None) -> Entry:
+def check_folders(folders: Sequence[Path], socket: Path | None, model: bool = True) -> Entry:
     """`measured`, `reason` why not, and `skills` with name, path, problems and tokens each."""
     from muleteer.cli.client import Daemon, find_socket
     from muleteer.skill_files import read_skill
@@ -67,11 +68,16 @@ def check_folders(folders: Sequence[Path], socket: Path | None) -> Entry:
             sound[folder.name] = read_skill(folder / "SKILL.md")
         except SkillError as error:
             entry["problems"] = [{"kind": "form", "text": str(error)}]
-    texts = [{"name": name, "text": skill.path.read_text("utf-8")} for name, skill in sound.items()]
+    answer: Entry = {"measured": False, "reason": "The model was not asked.", "skills": []}
     try:
-        answer = Daemon(find_socket(socket)).send("POST", "/v1/checks", {"skills": texts}, WAIT_SECONDS)
+        if model:
+            texts = [{"name": name, "text": skill.path.read_text("utf-8")} for name, skill in sound.items()]
+            request: Entry = {"skills": texts}
+            answer = Daemon(find_socket(socket)).send("POST", "/v1/checks", request, WAIT_SECONDS)
+        else:
+            answer["skills"] = _alone(sound)
     except SocketError as error:
-        answer = {"measured": False, "reason": str(error), "skills": _alone(sound)}
+        answer |= {"reason": str(error), "skills": _alone(sound)}
     for each in _entries(answer):
         entries[str(each["name"])] |= {"problems": each["problems"], "tokens": each["tokens"]}
     return {"measured": answer["measured"], "reason": answer["reason"], "skills": list(entries.values())}

@@ -94,7 +94,11 @@ metadata:
 every word is read by the model each time. -->
 """
 
-SKILL_TEST = '''"""That the skill $name is sound: its form, its handles, and where its examples lead."""
+SKILL_TEST = '''"""That the skill $name is sound: its form, its handles and its examples.
+
+Where the examples lead depends on the model and your other skills: `muleteer skills check $name` tells that
+while the daemon runs.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +110,7 @@ SKILL = Path(__file__).parent
 
 
 def test_it_passes_the_check() -> None:
-    command = [sys.executable, "-m", "muleteer", "skills", "check", str(SKILL)]
+    command = [sys.executable, "-m", "muleteer", "skills", "check", "--no-model", str(SKILL)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 '''
