@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime, time, timedelta
 
-from muleteer.tool import Agenda, Appointment, Data, Result, Services, Stretch, read_days, say_day, tool
+from muleteer.tool import (
+    Agenda,
+    Appointment,
+    Data,
+    Result,
+    Services,
+    Stretch,
+    find_days,
+    read_days,
+    say_day,
+    tool,
+)
 
 AHEAD = timedelta(days=366)  # how far a search without a day looks ahead, and then back
 SPOKEN = 8  # entries in the sentence; the payload has all
@@ -25,20 +36,19 @@ async def check_calendar(home: Services, day: str = "", query: str = "") -> Resu
     query: a word of the appointment that is looked for; empty for all
     """
     now = datetime.now()
-    query = " ".join(query.split())
-    stretch = read_days(day, now)
-    if day.strip() and stretch is None:
-        if query:
-            return Result.error(
-                f'I do not know which day "{day.strip()}" is. Name a date such as 24 December.'
-            )
-        query, stretch = " ".join(day.split()), None  # "dentist" was given as the day
+    day, query = " ".join(day.split()), " ".join(query.split())
+    stretch = find_days(day, now)
+    if not day and (stretch := read_days(query, now)):
+        query = ""  # "Friday" was given as the query
+    elif day and stretch is None:
+        if query or any(sign.isdigit() for sign in day):
+            return Result.error(f'I do not know which day "{day}" is. Name a date such as 24 December.')
+        query = day  # "dentist" was given as the day
+    midnight = datetime.combine(now, time())
     try:
         if stretch is None and query:
             return await _search(home, query, now)
-        stretch = stretch or Stretch(
-            datetime.combine(now, time()), datetime.combine(now + timedelta(1), time())
-        )
+        stretch = stretch or Stretch(midnight, midnight + timedelta(days=1))
         agenda = await home.calendars.look(stretch.start, stretch.end, query)
     except OSError as error:
         return Result.unavailable(f"I could not look into the calendar: {error}")

@@ -178,7 +178,7 @@ class DeviceTimers:
             "id": timer.id,
             "label": timer.label,
             "kind": _kind(timer),
-            "due": when.isoformat(timespec="seconds"),
+            "due": when.astimezone().isoformat(timespec="seconds"),
         }
         if due.missed:
             log.warning(

@@ -57,7 +57,15 @@ from muleteer.services import (
     Services,
     Told,
 )
-from muleteer.when import Stretch, read_alarm, read_days, read_delay, say_day, say_delay
+from muleteer.when import (
+    Stretch,
+    find_days,
+    read_alarm,
+    read_days,
+    read_delay,
+    say_day,
+    say_delay,
+)
 
 __all__ = [
     "Agenda",
@@ -85,6 +93,7 @@ __all__ = [
     "Stretch",
     "Told",
     "ToolFunction",
+    "find_days",
     "read_alarm",
     "read_days",
     "read_delay",

@@ -57,7 +57,9 @@ def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
     assert toolbox.tools["check_calendar"].effect == "read"
 
 
-@pytest.mark.parametrize("day", ["tomorrow", "Morgen", f"{TOMORROW}", f"{TOMORROW:%d.%m.}"])
+@pytest.mark.parametrize(
+    "day", ["tomorrow", "Morgen", "what is on tomorrow", f"{TOMORROW}", f"{TOMORROW:%d.%m.}"]
+)
 async def test_ok_lists_the_day(full: Toolbox, day: str) -> None:
     result = await call(full, "check_calendar", day=day)
     assert result.status is Status.OK
@@ -134,3 +136,11 @@ async def test_nothing_is_not_empty_while_a_part_is_unread(full: Toolbox, folder
 async def test_a_day_that_nobody_knows_is_an_error(full: Toolbox) -> None:
     result = await call(full, "check_calendar", day="the 45th", query="dentist")
     assert result == Result.error('I do not know which day "the 45th" is. Name a date such as 24 December.')
+    result = await call(full, "check_calendar", day="31.6.")
+    assert result == Result.error('I do not know which day "31.6." is. Name a date such as 24 December.')
+
+
+async def test_a_day_that_is_given_as_the_query_is_a_day(full: Toolbox) -> None:
+    asked = await call(full, "check_calendar", query="tomorrow")
+    assert asked == await call(full, "check_calendar", day="tomorrow")
+    assert (await call(full, "check_calendar")).text.startswith(("Nothing is in the calendar today", "Today"))

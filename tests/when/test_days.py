@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muleteer.when import Stretch, read_days, say_day
+from muleteer.when import Stretch, find_days, read_days, say_day
 from muleteer.when.words import MONTH, RELATIVE, WEEKDAY, listed
 
 NOW = datetime(2026, 11, 30, 8, 0)  # a Monday
@@ -91,10 +91,31 @@ def test_a_part_of_a_day(words: str, start: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["", "the dentist", "31.6.", "99.99.", "in 4000 weeks to 5", "32nd", "0.0."]
+    "words", ["", "the day", "on", "the dentist", "31.6.", "99.99.", "in 4000 weeks to 5", "32nd", "0.0."]
 )
 def test_what_is_no_day(words: str) -> None:
     assert read_days(words, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "like"),
+    [
+        ("am I free on Friday afternoon?", "friday afternoon"),
+        ("was habe ich nächste Woche vor", "next week"),
+        ("do I have anything from Friday to Sunday", "friday to sunday"),
+        ("the dentist on 24.12.", "24.12."),
+        ("tomorrow", "tomorrow"),
+    ],
+)
+def test_days_are_found_among_other_words(words: str, like: str) -> None:
+    found = find_days(words, NOW)
+    assert found is not None
+    assert found == read_days(like, NOW)
+
+
+@pytest.mark.parametrize("words", ["", "do I have any", "the dentist", "may I go", "room 12", "mi casa"])
+def test_no_days_are_found_where_there_are_none(words: str) -> None:
+    assert find_days(words, NOW) is None
 
 
 def test_a_leap_day_is_the_next_one_there_is() -> None:

@@ -8,11 +8,12 @@ Italian and Dutch.
 
 from muleteer.when.alarms import Alarm, next_on, read_alarm
 from muleteer.when.clocks import read_clock, read_delay, say_delay
-from muleteer.when.days import Stretch, read_days, say_day
+from muleteer.when.days import Stretch, find_days, read_days, say_day
 
 __all__ = [
     "Alarm",
     "Stretch",
+    "find_days",
     "next_on",
     "read_alarm",
     "read_clock",

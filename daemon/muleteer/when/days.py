@@ -26,6 +26,7 @@ from muleteer.when.words import (
     listed,
 )
 
+LONGEST_PHRASE = 6  # words that name days together: "from the 3rd to the 5th"
 SOON_DAYS = 7  # what "upcoming" and the like mean
 LONGEST_DAYS = 366  # of a stretch; no calendar question is about more
 DAY = timedelta(days=1)
@@ -92,6 +93,30 @@ def read_days(text: str, now: datetime) -> Stretch | None:
         return None
 
 
+def find_days(text: str, now: datetime) -> Stretch | None:
+    """Like `read_days`, for words that may say more than that: the longest part of them that names days."""
+    if whole := read_days(text, now):
+        return whole
+    words = fold(text).split()
+    for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            part = words[start : start + length]
+            if (
+                part[0] not in FILLERS
+                and any(map(_is_sure, part))
+                and (found := read_days(" ".join(part), now))
+            ):
+                return found
+    return None
+
+
+def _is_sure(word: str) -> bool:
+    """Whether a word can hardly mean anything else than a day; "do" and "may" can."""
+    if any(sign.isdigit() for sign in word):
+        return re.search(r"\d[./-]\d", word) is not None
+    return len(word) > 3 and any(word in words for words in (WEEKDAY, MONTH, RELATIVE, PART, _WEEK, _WEEKEND))
+
+
 def _read(folded: str, now: datetime) -> Stretch | None:
     whole = _one(folded, now)
     if whole or not (border := _RANGE.search(folded)):
@@ -120,7 +145,7 @@ def _one(folded: str, now: datetime) -> Stretch | None:
             start = datetime.combine(days[0], at)
             return Stretch(start, start + timedelta(hours=1))
     days = _days(tokens, now.date())
-    if days is None or (not tokens and hours is None):
+    if days is None or (hours is None and all(word in FILLERS for word in tokens)):
         return None
     first, last = days
     begin, end = hours or (0, 24)
