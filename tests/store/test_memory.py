@@ -183,6 +183,6 @@ async def test_a_turn_that_cannot_be_read_hides_no_other(
         connection.execute(row, (b"a kettle", "some day"))
         connection.execute(row, (b"boiler \xff", "2026-01-01T00:00:00.000+00:00"))
     assert set(await messages(memory, "boiler")) == {"the boiler", "boiler \ufffd"}
-    with pytest.raises(StoreError, match="1 remembered turns are damaged, and there are no others"):
+    with pytest.raises(StoreError, match="1 of the turns that fit are damaged, and no other fits"):
         await memory.search("kettle")
-    assert "Turn 2 of the memory cannot be read" in caplog.text
+    assert "The turn 2 cannot be read" in caplog.text

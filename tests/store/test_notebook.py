@@ -127,10 +127,10 @@ async def test_a_note_that_cannot_be_read_is_left_out_and_told(
     connection.executemany("INSERT INTO notes (text, written) VALUES (?, ?)", bad)
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="3 notes are damaged, and there are no others"):
+    with pytest.raises(StoreError, match="3 of the notes that fit are damaged, and no other fits"):
         await full.search("tea")
     assert [note.text for note in await full.search("", limit=2)] == [NOTES[5], NOTES[4]]
-    assert caplog.text.count("of the notebook cannot be read") == 7
+    assert caplog.text.count("cannot be read") == 7
 
 
 async def test_a_broken_character_hides_neither_its_note_nor_the_others(
@@ -161,7 +161,7 @@ async def test_a_page_that_is_damaged_on_disk_hides_only_its_notes(
     path.write_bytes(content)
     found = await notebook.search("kettle", limit=40)
     assert 30 <= len(found) < 40
-    assert "of the notebook cannot be read: database disk image is malformed" in caplog.text
+    assert "cannot be read: database disk image is malformed" in caplog.text
 
 
 async def test_half_a_character_is_a_store_error_and_nothing_is_kept(notebook: SqliteNotebook) -> None:

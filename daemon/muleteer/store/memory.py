@@ -13,14 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from muleteer.services import PastTurn
-from muleteer.store.database import MISREAD, Database, StoreError
+from muleteer.store.database import Database, StoreError
 from muleteer.store.matching import keywords
 from muleteer.store.ranking import Index, ranked
+from muleteer.store.rows import readable
 from muleteer.when.past import read_past
 
 log = logging.getLogger(__name__)
@@ -130,11 +130,11 @@ class TurnMemory:
 
         def select(connection: sqlite3.Connection) -> list[PastTurn]:
             if not words:
-                return _readable(connection, _newest(connection, span), 1.0, limit)
+                return _take(connection, _newest(connection, span), 1.0, limit)
             numbers, match = ranked(connection, INDEX, words, span)
             vain = {row[0] for row in connection.execute("SELECT id FROM turns WHERE NOT found")}
             numbers.sort(key=vain.__contains__)
-            return _readable(connection, numbers, match, limit)
+            return _take(connection, numbers, match, limit)
 
         return await self._read(select)
 
@@ -240,26 +240,8 @@ def _newest(connection: sqlite3.Connection, span: tuple[str, str]) -> Iterator[i
     return (row[0] for row in rows)
 
 
-def _readable(
-    connection: sqlite3.Connection, numbers: Iterable[int], match: float, limit: int
-) -> list[PastTurn]:
-    """The first of the turns; raises `StoreError` when none of those that are there can be read: an empty
-    answer would say that there is nothing."""
-    broken = 0
-
-    def read() -> Iterator[PastTurn]:
-        nonlocal broken
-        for number in numbers:
-            try:
-                yield _turn(connection, number, match)
-            except (*MISREAD, sqlite3.DatabaseError) as error:
-                log.warning("Turn %d of the memory cannot be read: %s", number, error)
-                broken += 1
-
-    found = list(islice(read(), limit))
-    if broken and not found:
-        raise StoreError(f"{broken} remembered turns are damaged, and there are no others.")
-    return found
+def _take(connection: sqlite3.Connection, numbers: Iterable[int], match: float, limit: int) -> list[PastTurn]:
+    return readable(numbers, lambda number: _turn(connection, number, match), limit, "turn")
 
 
 def _turn(connection: sqlite3.Connection, number: int, match: float) -> PastTurn:

@@ -10,15 +10,15 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 
 from muleteer import session
 from muleteer.services import Note
-from muleteer.store.database import MISREAD, Database, StoreError
+from muleteer.store.database import Database, StoreError
 from muleteer.store.matching import keywords
 from muleteer.store.pages import COMMON_PAGE, page_for, page_name, same_page
 from muleteer.store.ranking import Index, ranked
+from muleteer.store.rows import readable
 
 log = logging.getLogger(__name__)
 
@@ -136,9 +136,9 @@ class SqliteNotebook:
 
         def select(connection: sqlite3.Connection) -> list[Note]:
             if not words:
-                return _readable(connection, _newest(connection), 1.0, limit)
+                return _take(connection, _newest(connection), 1.0, limit)
             numbers, match = ranked(connection, INDEX, words)
-            return _readable(connection, numbers, match, limit)
+            return _take(connection, numbers, match, limit)
 
         return await self._database.read(select)
 
@@ -159,7 +159,7 @@ class SqliteNotebook:
             rows = connection.execute("SELECT id, page FROM notes WHERE id > ? ORDER BY id", (after,))
             wanted = _stored_page(page, _pages(connection))
             numbers = [number for number, on in rows if not page or on == wanted]
-            return _readable(connection, numbers, 1.0, limit, strict=not after)
+            return _take(connection, numbers, 1.0, limit, strict=not after)
 
         return await self._database.read(select)
 
@@ -248,26 +248,10 @@ def _newest(connection: sqlite3.Connection) -> Iterator[int]:
     return (row[0] for row in connection.execute("SELECT id FROM notes ORDER BY id DESC"))
 
 
-def _readable(
+def _take(
     connection: sqlite3.Connection, numbers: Iterable[int], match: float, limit: int, strict: bool = True
 ) -> list[Note]:
-    """The first of the notes. When none of those that are there can be read, an empty answer would say that
-    there is nothing: raises `StoreError` if `strict`."""
-    broken = 0
-
-    def read() -> Iterator[Note]:
-        nonlocal broken
-        for number in numbers:
-            try:
-                yield _note(connection, number, match)
-            except (*MISREAD, sqlite3.DatabaseError) as error:
-                log.warning("Note %d of the notebook cannot be read: %s", number, error)
-                broken += 1
-
-    found = list(islice(read(), limit))
-    if broken and not found and strict:
-        raise StoreError(f"{broken} notes are damaged, and there are no others.")
-    return found
+    return readable(numbers, lambda number: _note(connection, number, match), limit, "note", strict)
 
 
 def _note(connection: sqlite3.Connection, number: int, match: float) -> Note:
