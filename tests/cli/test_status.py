@@ -189,3 +189,17 @@ def test_status_tells_of_the_network_and_of_servers_where_there_is_something_to_
     } <= set(lines)
     daemon.replies["/v1/status"] = obj(STATUS)
     assert "offline" not in run("status").out
+
+
+def test_status_tells_what_the_index_of_files_holds_and_which_folder_is_missing(
+    run: Run, daemon: ScriptedDaemon
+) -> None:
+    folders = {"/home/papers": "watched", "/media/stick": "it is not there"}
+    files = {"files": 12, "read": 8, "waiting": 2, "left_out": {"links": 3, "hidden": 1}, "folders": folders}
+    daemon.replies["/v1/status"] = obj(STATUS | {"files": files})
+    lines = [" ".join(line.split()) for line in run("status").out.splitlines()]
+    assert "files 12 found, 8 read, 2 to be read; left out: 3 links, 1 hidden" in lines
+    assert "folder /media/stick: it is not there" in lines
+    assert "/home/papers" not in run("status").out
+    daemon.replies["/v1/status"] = obj(STATUS | {"files": files | {"folders": {}}})
+    assert "12 found" not in run("status").out

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ import pytest
 from muleteer.documents.child import Extract
 from muleteer.documents.folders import Stamp
 from muleteer.documents.index import Job
+from muleteer.documents.library import outermost
 from muleteer.services import FileText
 from tests.documents import made
 from tests.documents.conftest import Shelf
@@ -355,9 +358,11 @@ async def test_a_folder_that_left_the_settings_is_forgotten(tmp_path: Path, open
 async def test_limits_leave_out_and_say_so(papers: Path, opened: Open) -> None:
     write(papers, {f"{number}.txt": b"word" for number in range(10)})
     shelf = opened(papers, most=4)
-    await shelf.settled()
+    await shelf.until(lambda: "left out" in shelf.library._keeper.unfinished())
     report = shelf.library.report()
     assert (report["files"], report["left_out"]) == (4, {"beyond files.most": 6})
+    with pytest.raises(OSError, match=r"6 files are left out of the index \(beyond files\.most\)"):
+        await shelf.library.find("passport")
 
 
 async def test_a_file_that_is_too_large_is_found_by_name_alone(papers: Path, opened: Open) -> None:
@@ -374,7 +379,7 @@ async def test_a_file_that_is_too_large_is_found_by_name_alone(papers: Path, ope
 async def test_a_full_index_keeps_names_and_says_so(papers: Path, opened: Open) -> None:
     write(papers, {f"{number}.txt": b"word " * 30_000 for number in range(10)})
     shelf = opened(papers, index=1)
-    await shelf.settled()
+    await shelf.until(lambda: "left out" in shelf.library._keeper.unfinished())
     assert shelf.library.report()["left_out"] == {"the index is full": 4}
     assert len(await shelf.names("txt")) == 10
     assert len(await shelf.names("word")) == 6
@@ -400,6 +405,28 @@ async def test_an_index_that_is_unreadable_is_not_an_empty_one(papers: Path, ope
     shelf = opened(papers)
     with pytest.raises(OSError, match="damaged"):
         await shelf.library.find("apple")
+
+
+async def test_while_the_index_cannot_be_written_what_it_has_is_found(papers: Path, opened: Open) -> None:
+    write(papers, {"a.txt": b"apple"})
+    shelf = opened(papers)
+    await shelf.settled()
+    connection = sqlite3.connect(papers.parent / "state" / "files.db", isolation_level=None)
+    with closing(connection):
+        connection.execute("PRAGMA busy_timeout = 60000")
+        connection.execute("BEGIN IMMEDIATE")
+        write(papers, {"b.txt": b"banana"})
+        await shelf.until(lambda: "locked" in str(shelf.library.report()))
+        assert await shelf.names("apple") == ["a.txt"]
+        with pytest.raises(OSError, match="the index of files cannot be kept: another program keeps"):
+            await shelf.library.find("banana")
+    await shelf.found("banana", "b.txt")
+    assert shelf.library.report()["folders"] == {str(papers): "watched"}
+
+
+def test_a_folder_within_another_is_not_indexed_twice() -> None:
+    papers, letters, hidden = Path("/a/papers"), Path("/a/papers/letters"), Path("/a/papers/.notes")
+    assert outermost([letters, papers, hidden, papers, Path("/a/pap")]) == (papers, hidden, Path("/a/pap"))
 
 
 async def test_a_state_folder_among_the_files_is_left_alone(tmp_path: Path, opened: Open) -> None:

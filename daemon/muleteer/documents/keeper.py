@@ -41,17 +41,20 @@ GATHER_SECONDS = 0.5  # changes that come together are looked at together
 PROGRESS_SECONDS = 30.0  # between lines in the log
 BATCH = 500  # files listed in one transaction; each waits for the disk
 READ_BATCH = 16  # texts kept in one transaction; what a stop may lose
+BEYOND = "beyond files.most"
 DEPTH_LIMIT = 32  # folders within folders; deeper ones are made by mistake or malice
 
 
 @dataclass(slots=True)
 class Root:
     """A configured folder. `problem` says why its files cannot be found now; `complete`, whether all of it
-    was listed since it was there; `unwatched`, why changes are seen at the next full look only."""
+    was listed since it was there; `unkept`, why the index cannot be brought up to it; `unwatched`, why
+    changes are seen at the next full look only."""
 
     path: Path
     problem: str = "it has not been looked at yet"
     complete: bool = False
+    unkept: str = ""
     unwatched: str = ""
     identity: tuple[int, int] | None = None
     rescan_at: float = 0.0
@@ -63,8 +66,8 @@ class Root:
 
     def state(self) -> str:
         """For the status."""
-        if self.problem:
-            return self.problem
+        if self.problem or self.unkept:
+            return self.problem or self.unkept
         return (self.unwatched or "watched") if self.complete else "being looked through"
 
 
@@ -123,16 +126,12 @@ class Keeper:
 
     def report(self) -> Mapping[str, object]:
         """The section `files` of the status."""
-        left_out: Counter[str] = Counter(dict(self.counts.problems))
-        for root in self.roots.values():
-            for counted in root.left_out.values():
-                left_out.update(counted)
         return {
             "folders": {shown(str(root.path)): root.state() for root in self.roots.values()},
             "files": self.counts.files,
             "read": self.counts.read,
             "waiting": self.counts.waiting,
-            "left_out": dict(left_out.most_common()),
+            "left_out": dict(self._left_out().most_common()),
         }
 
     def usable(self) -> list[Path]:
@@ -144,11 +143,26 @@ class Keeper:
         for root in self.roots.values():
             if root.problem:
                 return f"the folder {shown(str(root.path))} cannot be searched: {root.problem}."
+        for root in self.roots.values():
+            if root.unkept:
+                return f"the index of files cannot be kept: {root.unkept}."
         if not all(root.complete for root in self.roots.values()):
             return f"the folders are still being looked through ({self.counts.files:,} files so far)."
         if self.counts.waiting:
             return f"{self.counts.waiting:,} of {self.counts.files:,} files have yet to be read."
+        left_out = self._left_out()
+        for reason in (BEYOND, index.FULL):
+            if count := left_out[reason]:
+                return f"{count:,} files are left out of the index ({reason})."
         return ""
+
+    def _left_out(self) -> Counter[str]:
+        """How many entries are not in the index, or by name only, for which reason."""
+        left_out: Counter[str] = Counter(dict(self.counts.problems))
+        for root in self.roots.values():
+            for counted in root.left_out.values():
+                left_out.update(counted)
+        return left_out
 
     def _changed(self, root: Root, folder: str, deep: bool) -> None:
         root.changed[folder] = root.changed.get(folder, False) or deep
@@ -159,6 +173,9 @@ class Keeper:
             root.woken.clear()
             try:
                 await self._look(root, watch)
+                root.unkept = ""
+            except StoreError as error:
+                self._not_kept(root, error)
             except OSError as error:
                 await self._lost(root, watch, error)
             with suppress(TimeoutError):
@@ -173,6 +190,8 @@ class Keeper:
             root.unwatched = await gently(lambda: watch.begin(root.path), "watching")
             root.changed.clear()
             await self._enter(root, now)
+            root.known.clear()
+            root.left_out.clear()
             await self._list(root, {"": True})
             root.identity, root.rescan_at = now, loop.time() + self._rescan
             if not root.complete:
@@ -204,12 +223,20 @@ class Keeper:
             raise OSError("it is not there")
         return found
 
+    def _not_kept(self, root: Root, error: StoreError) -> None:
+        """What the index already has can still be found."""
+        problem = str(error).rstrip(".")
+        if root.unkept != problem:
+            log.warning("The index of files cannot be kept: %s.", problem)
+        root.unkept, root.identity, root.complete = problem, None, False
+        self._updated()
+
     async def _lost(self, root: Root, watch: Watch, error: OSError) -> None:
-        problem = str(error) if isinstance(error, StoreError) or not error.strerror else error.strerror
+        problem = error.strerror or str(error)
         if root.problem != problem:
-            log.warning("The files of %s cannot be found: %s.", root.path, problem.rstrip("."))
+            log.warning("The files of %s cannot be found: %s.", root.path, problem)
             await gently(lambda: watch.end(root.path), "ending the watch")
-        root.problem, root.identity, root.complete = problem.rstrip("."), None, False
+        root.problem, root.identity, root.complete = problem, None, False
         self._updated()
 
     async def _list(self, root: Root, folders: Mapping[str, bool]) -> None:
@@ -227,7 +254,7 @@ class Keeper:
                 if listing is None:
                     index.forget(connection, root.path, folder)
                 elif refused := index.record(connection, root.path, folder, listing, self._limits):
-                    listing.left_out["beyond files.most"] += refused
+                    listing.left_out[BEYOND] += refused
             return index.counts(connection)
 
         self.counts = await self._database.write(record)
@@ -247,6 +274,7 @@ class Keeper:
         prepared = False
         while True:
             self._more.clear()
+            again = None
             try:
                 if not prepared:
                     await self._database.write(self._prepare)
@@ -257,9 +285,10 @@ class Keeper:
                     await self._read(jobs)
             except StoreError as error:  # told again by every folder and every search
                 log.debug("Files are not read: %s", error)
-            self._child.rest()
+                again = self._check
+            await gently(self._child.rest, "ending the reader")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._more.wait(), None if prepared else self._check)
+                await asyncio.wait_for(self._more.wait(), again)
 
     def _prepare(self, connection: index.Connection) -> None:
         index.keep_roots(connection, self.roots.keys())

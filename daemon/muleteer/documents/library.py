@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from muleteer.documents import search
@@ -40,7 +40,7 @@ class Library:
     ) -> None:
         self._limits = Limits(settings.most, settings.index * MIB, settings.largest * MIB)
         self._database = Database(state / "files.db", MIGRATIONS)
-        roots = tuple(dict.fromkeys(settings.folders))
+        roots = outermost(settings.folders)
         self._keeper = Keeper(
             self._database, roots, self._limits, state, settings.rescan * 60.0, check, updated
         )
@@ -116,3 +116,16 @@ class Library:
                 return child.read(opened, kind_of(hit.path))
             finally:
                 child.stop()
+
+
+def outermost(folders: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders without those that another one already holds: each file is to be found once."""
+    wanted = dict.fromkeys(folders)
+    return tuple(each for each in wanted if not any(_holds(other, each) for other in wanted))
+
+
+def _holds(outer: Path, inner: Path) -> bool:
+    """Whether listing `outer` reaches `inner`, which it does not through hidden folders."""
+    if inner == outer or not inner.is_relative_to(outer):
+        return False
+    return not any(name.startswith(".") for name in inner.relative_to(outer).parts)
