@@ -65,6 +65,24 @@ async def test_the_longest_menu_lines_go_until_the_rest_fits(house: House) -> No
     assert "budgets.planner_prompt - budgets.message leaves 1000. Shorten it or raise" in reason
 
 
+async def test_what_a_server_brought_goes_before_what_is_the_users_own(house: House) -> None:
+    """However short its lines are: a stranger's many tools must not push a skill out."""
+    skill, tools = house.catalogue.skills["look-up"], house.catalogue.toolbox.tools
+    house.catalogue.skills["long"] = replace(skill, name="long", description="word " * 300)
+    for number in range(200):
+        name = f"far_{number}"
+        handle = name.replace("_", "-")
+        tools[name] = replace(tools["clock"], name=name, handle=handle, description="Far.", guest=True)
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=1600, message=600))
+    await harness.prepare()
+    own = {"look-up", "long", "clock", "keep", "ping"}
+    assert {each for each in harness.planner.handles if not each.startswith("far")} == own
+    assert 0 < len(harness.planner.handles) - len(own) < 200
+    gone = set(house.catalogue.toolbox.disabled) | set(house.catalogue.disabled)
+    assert gone
+    assert all(each.startswith("far") for each in gone)
+
+
 async def test_a_planner_without_room_for_one_line_stops_the_start(house: House) -> None:
     harness = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=616, message=600))
     with pytest.raises(

@@ -6,6 +6,7 @@ Counts are the model's own tokenizer's. Nothing is decoded here.
 
 from __future__ import annotations
 
+from muleteer.declared import name_of
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
 from muleteer.harness.counting import Counts
@@ -28,9 +29,9 @@ async def disable_what_cannot_fit(counts: Counts, catalogue: Catalogue, budgets:
 
 
 async def disable_until_menu_fits(counts: Counts, catalogue: Catalogue, budgets: Budgets) -> tuple[int, int]:
-    """Show fewer examples, and then disable the longest menu lines, one by one, until menu and longest
-    message fit; the rounds of examples and the tokens of that prompt. Raises `ConfigError` when not even one
-    line fits."""
+    """Show fewer examples, and then disable the longest menu lines (those that servers brought before any
+    other), one by one, until menu and longest message fit; the rounds of examples and the tokens of that
+    prompt. Raises `ConfigError` when not even one line fits."""
     room = budgets.planner_prompt - budgets.message
     while True:
         menu = catalogue.menu()
@@ -44,10 +45,12 @@ async def disable_until_menu_fits(counts: Counts, catalogue: Catalogue, budgets:
                 f"The planner's shortest menu{last} needs {tokens} tokens, but"
                 f" budgets.planner_prompt - budgets.message leaves {room}; raise budgets.planner_prompt."
             )
-        longest = max(menu, key=_length).handle
+        guests = [line for line in menu if _is_guest(catalogue, line)]
+        longest = max(guests or menu, key=_length).handle
+        which = "a server's longest line" if guests else "the longest line"
         catalogue.disable(
             longest,
-            f"@{longest} has the longest line of a menu that needs {tokens} tokens, but"
+            f"@{longest} has {which} of a menu that needs {tokens} tokens, but"
             f" budgets.planner_prompt - budgets.message leaves {room}. Shorten it or raise"
             " budgets.planner_prompt.",
         )
@@ -72,6 +75,11 @@ async def costs(counts: Counts, catalogue: Catalogue, budgets: Budgets, rounds: 
         steps = await counts.count(opening) if follower.follows(skill, tools) else 0
         found[skill.name] = Cost(shares.get(skill.name, 0), steps)
     return found
+
+
+def _is_guest(catalogue: Catalogue, line: MenuLine) -> bool:
+    tool = catalogue.toolbox.tools.get(name_of(line.handle))
+    return tool is not None and tool.guest
 
 
 def _length(line: MenuLine) -> int:

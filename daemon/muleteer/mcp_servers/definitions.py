@@ -105,6 +105,7 @@ def made(server: str, defined: Defined, rules: Rules, call: Call) -> Loaded:
         effect=rules.effect or ("read" if defined.reads else "write"),
         timeout=rules.seconds,
         examples=(),
+        guest=True,
     )
     return Loaded(tool, Parameters(known, required), ask)
 

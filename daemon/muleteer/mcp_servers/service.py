@@ -91,6 +91,9 @@ class McpServers:
             log.warning("%s", MISSING)
             return
 
+        # It logs what strangers send, with tracebacks; what matters is told by `server.py`.
+        logging.getLogger("mcp").setLevel(logging.CRITICAL)
+
         def changed(server: Server) -> None:
             tools, refused = server.tools, dict(server.refused)
             home.call_soon_threadsafe(offered, f"MCP server {server.name}", tools, refused)
