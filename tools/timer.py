@@ -23,6 +23,12 @@ from muleteer.tool import (
 LONGEST_LABEL = 100  # characters; it is read aloud
 LONGEST = timedelta(days=366)
 UNCLEAR = 'I do not know when that is. Say a span such as "10 minutes" or a time such as "tomorrow 7:30".'
+# What a request begins with before it says when.
+LEAD = re.compile(
+    r"^(?:please |bitte )?(?:set |start |stelle? |weck mich |wake me |remind me )?(?:up )?"
+    r"(?:an? |the |einen |den )?(?:timer |alarm |wecker |countdown )?",
+    re.IGNORECASE,
+)
 EVERYTHING = frozenset(("all", "alle", "everything", "todos", "tous"))
 COUNTDOWNS = frozenset(("timer", "timers"))
 ALARMS = frozenset(("alarm", "alarms", "wecker"))
@@ -64,7 +70,8 @@ async def timer(
     except ValueError as error:  # too many
         return Result.error(str(error))
     except OSError as error:
-        return Result.unavailable(f"Nothing was changed: {error}")
+        failed = "I could not look at the timers" if action == "list" else "Nothing was changed"
+        return Result.unavailable(f"{failed}: {error}")
 
 
 async def _set(home: Services, when: str, label: str, now: datetime) -> Result:
@@ -75,7 +82,7 @@ async def _set(home: Services, when: str, label: str, now: datetime) -> Result:
             return Result.error("A timer runs for a second to a year. Say how long.")
         made = await home.timers.set_timer(delay.total_seconds(), label)
         return _made(
-            f"The timer for {say_delay(delay)}{_for(label)} is set; it rings {_when(made, now)}.", made
+            f"The timer for {say_delay(delay, 4)}{_for(label)} is set; it rings {_when(made, now)}.", made
         )
     alarm = read_alarm(when, now)
     if alarm is None:
@@ -88,14 +95,19 @@ async def _set(home: Services, when: str, label: str, now: datetime) -> Result:
 
 
 def _apart(when: str, label: str, now: datetime) -> tuple[str, str]:
-    """When and label, where both were given as one: "10 minutes for the eggs"."""
-    if label or read_delay(when) is not None or read_alarm(when, now) is not None:
+    """When and label, where both were given as one: "timer 10 minutes for the eggs"."""
+    if _is_time(when, now):
         return when, label
+    when = LEAD.sub("", when)
     for found in re.finditer(r"\s+(?:for|to|f[uü]r|zum|para|pour)\s+", when):
         first, rest = when[: found.start()], when[found.end() :]
-        if read_delay(first) is not None or read_alarm(first, now) is not None:
-            return first, rest[:LONGEST_LABEL]
+        if _is_time(first, now):
+            return first, label or rest[:LONGEST_LABEL]
     return when, label
+
+
+def _is_time(said: str, now: datetime) -> bool:
+    return read_delay(said) is not None or read_alarm(said, now) is not None
 
 
 async def _list(home: Services, now: datetime) -> Result:

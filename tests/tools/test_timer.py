@@ -50,6 +50,14 @@ def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
             90,
             'The timer for 1 minute 30 seconds for "the eggs" is set; it rings ',
         ),
+        ("set a timer for ten minutes", "", 600, "The timer for 10 minutes is set; it rings "),
+        (
+            "remind me in half an hour to call mum",
+            "",
+            1800,
+            'The timer for 30 minutes for "call mum" is set; ',
+        ),
+        ("1 day 2 hours 3 min", "", 93_780, "The timer for 1 day 2 hours 3 minutes is set; it rings "),
         ("", "20 minutes", 1200, "The timer for 20 minutes is set; it rings "),
     ],
 )
@@ -183,5 +191,6 @@ async def test_unavailable_says_that_nothing_was_changed(
     (tmp_path / "timers.db").write_bytes(b"garbage" * 1000)
     result = await call(toolbox, "timer", action=action, when="10 min")
     assert result.status is Status.UNAVAILABLE
-    assert result.text.startswith("Nothing was changed: ")
+    failed = "I could not look at the timers: " if action == "list" else "Nothing was changed: "
+    assert result.text.startswith(failed)
     assert "damaged" in result.text

@@ -71,14 +71,14 @@ def _span(seconds: float) -> timedelta | None:
         return None
 
 
-def say_delay(span: timedelta) -> str:
-    """ "1 hour 30 minutes", in at most the two largest units that matter."""
+def say_delay(span: timedelta, units: int = 2) -> str:
+    """ "1 hour 30 minutes", in at most so many of the largest units that matter."""
     left, said = max(0, round(span.total_seconds())), []
     for name, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, left = divmod(left, size)
         if count:
             said.append(f"{count} {name}{'' if count == 1 else 's'}")
-    return " ".join(said[:2]) or "0 seconds"
+    return " ".join(said[:units]) or "0 seconds"
 
 
 def read_clock(text: str) -> time | None:
