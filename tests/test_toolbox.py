@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from muleteer.tool import Note, Result, Services, tool
+from muleteer.tool import Note, Result, Services, Status, tool
 from muleteer.toolbox import STUCK_LIMIT, Toolbox
 
 GOOD = '''
@@ -388,3 +388,69 @@ def test_a_tool_can_be_disabled_later() -> None:
     toolbox.disable("fail", "too long")
     assert list(toolbox.tools) == ["refuse"]
     assert toolbox.disabled == {"fail": "too long"}
+
+
+@tool(effect="read")
+async def look_up(home: Services) -> Result:
+    """Look it up."""
+    return Result.ok(str(len(await home.notebook.search("x"))))
+
+
+@tool(effect="read")
+async def look_up_well(home: Services) -> Result:
+    """Look it up, and answer for what cannot be."""
+    try:
+        await home.notebook.search("x")
+    except FileNotFoundError:
+        return Result.empty("There is none.")
+    return Result.ok("")
+
+
+@tool(effect="read")
+async def look_up_badly(home: Services) -> Result:
+    """Look it up, and blame something else."""
+    try:
+        await home.notebook.search("x")
+    except OSError as error:
+        raise KeyError("mine") from error
+    return Result.ok("")
+
+
+@tool(effect="read")
+def open_file() -> Result:
+    """Open a file that is not there."""
+    Path("/nowhere/at/all").read_text()
+    return Result.ok("")
+
+
+class Unreadable(Pad):
+    """A notebook whose disk has gone."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def search(self, query: str, limit: int = 8) -> list[Note]:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "function", "result"),
+    [
+        (OSError("the notebook is damaged."), look_up, Result.unavailable("the notebook is damaged.")),
+        (FileNotFoundError(2, "No such file"), look_up, Result.unavailable("[Errno 2] No such file.")),
+        (TimeoutError("it took too long"), look_up, Result.unavailable("it took too long.")),
+        (FileNotFoundError(2, "No such file"), look_up_well, Result.empty("There is none.")),
+        (OSError("damaged"), look_up_badly, Result.error("look_up_badly failed: KeyError: 'mine'.")),
+        (ValueError("not a word"), look_up, Result.error("look_up failed: not a word.")),
+    ],
+)
+async def test_what_a_service_cannot_look_up_is_unavailable(
+    error: Exception, function: Any, result: Result
+) -> None:
+    toolbox = Toolbox.of([function], Services(Unreadable(error)))
+    for _ in range(2):  # the same exception again
+        assert (await toolbox.call(function.__name__, {})).result == result
+
+
+async def test_what_a_tool_cannot_open_itself_is_its_error() -> None:
+    assert (await Toolbox.of([open_file], SERVICES).call("open_file", {})).result.status is Status.ERROR

@@ -37,15 +37,16 @@ class Lent:
         async def ask(*given: Any, **named: Any) -> Any:
             async def asked() -> Any:
                 self._check()  # again, now in the loop where it is taken back
-                try:
-                    return await method(*given, **named)
-                except OSError as error:
-                    error.add_note(FROM_SERVICE)
-                    raise
+                return await method(*given, **named)
 
             self._check()  # the home loop may be closed by now
             call = self._context.copy().run(asyncio.run_coroutine_threadsafe, asked(), self._home)
-            return await asyncio.wrap_future(call)
+            try:
+                return await asyncio.wrap_future(call)
+            except OSError as error:  # of a time-out, one that is made anew on its way here
+                if FROM_SERVICE not in getattr(error, "__notes__", ()):
+                    error.add_note(FROM_SERVICE)
+                raise
 
         return ask
 
