@@ -31,6 +31,7 @@ EXPECTED = {
     "muleteer status": r"ready[\s\S]*reused",
     "muleteer skills": r"@search-info +enabled",
     "muleteer tools": r"@current-time +enabled",
+    'muleteer tools call calculator \'{"expression": "3 miles in km"}\'': r"ok .*= 4\.828032 km",
     "muleteer memory": r"Notes +\d[\s\S]*past turns?[\s\S]*kept for 365 days",
     'muleteer memory search "spare key"': r"n\d+[\s\S]*blue pot",
     "muleteer memory show --when today": r"t\d+[\s\S]*Istanbul",
@@ -54,6 +55,10 @@ EXPECTED = {
     "http://muleteer/v1/tools": r"current_time",
     "http://muleteer/v1/timers": r'"timers":',
     "http://muleteer/healthz": r'"state": ?"ready"',
+    "muleteer tools disable device-info": r"@device-info is disabled\.",
+    "muleteer tools enable device-info": r"@device-info is enabled\.",
+    "muleteer skills rename daily-brief morning-news": r"@morning-news \(@daily-brief on disk\) is enabled\.",
+    "muleteer skills rename morning-news daily-brief": r"@daily-brief is enabled\.",
 }
 TYPED = {"muleteer chat": "hello\n/quit\n"}
 ELSEWHERE = ("make test", "muleteer serve")
