@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muleteer.calendars import FolderCalendars
+from muleteer.calendars import FolderCalendars, service
 from muleteer.calendars import folder as folders
 from muleteer.calendars.folder import Folder, parsed
 from muleteer.calendars.rules import DamagedError
@@ -193,3 +194,24 @@ def test_no_content_is_a_failure(lines: list[str]) -> None:
 @given(st.binary(max_size=300))
 def test_no_bytes_are_a_failure(content: bytes) -> None:
     assert parsed("a.ics", b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n" + content).entries == ()
+
+
+async def test_a_folder_that_hangs_is_told_each_time_and_comes_back(
+    calendars: FolderCalendars, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(EVENT.format("Good"))
+    answers = threading.Event()
+    really = os.scandir
+
+    def hanging(path: str) -> object:
+        answers.wait()
+        return really(path)
+
+    monkeypatch.setattr(os, "scandir", hanging)  # as the kernel does for a lost network drive
+    monkeypatch.setattr(service, "HANG_SECONDS", 0.05)
+    for _ in range(2):
+        with pytest.raises(OSError, match="do not answer in time"):
+            await look(calendars, *WEEK)
+    monkeypatch.setattr(service, "HANG_SECONDS", 10.0)
+    answers.set()
+    assert said(await look(calendars, *WEEK)) == ["12-01 09:00/12-01 09:00 Good"]
