@@ -197,3 +197,14 @@ def test_a_wish_that_cannot_be_kept_changes_nothing(home: Home) -> None:
         home.stock.switch(home.catalogue, "tools", "clock", False)
     assert home.stock.take() is None
     assert [each.name for each in home.state.iterdir()] == [FILE_NAME]
+
+
+def test_what_a_server_offers_never_takes_the_name_of_a_tool_and_says_what_it_cannot(home: Home) -> None:
+    offered = Library([home.tools]).read().things["night_lamp"].named("clock")
+    home.stock.offer("server acme", [offered], {"acme: odd": "odd is not usable."})
+    toolbox = home.take().toolbox
+    assert toolbox.tools["clock"].path == str(home.tools / "clock.py")
+    assert toolbox.disabled["server acme: clock"] == (
+        f"clock of the server acme has the name of a tool of {home.tools}."
+    )
+    assert toolbox.disabled["acme: odd"] == "odd is not usable."
