@@ -11,8 +11,7 @@ COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
 @tool(
     effect="write",
     craft="Copy the fact in the user's own words and language, complete with names and numbers. "
-    "Leave out only phrases such as 'remember that'. Give a page only if the user names one, as in 'on the "
-    "shopping page'.",
+    "Leave out only phrases such as 'remember that'.",
     examples=(
         "remember that the car is on level 3",
         "note: Mia's shoe size is 34",
@@ -20,11 +19,10 @@ COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
         "merk dir, dass der Müll dienstags kommt",
     ),
 )
-async def remember(note: str, home: Services, page: str = "") -> Result:
+async def remember(note: str, home: Services) -> Result:
     """Write down a new fact or list for the user. Use it when told to remember, note or save something.
 
     note: the fact to keep, in the user's words
-    page: the page that the user named
     """
     text = " ".join(note.split())
     if not text:
@@ -34,7 +32,7 @@ async def remember(note: str, home: Services, page: str = "") -> Result:
             f"The note has {len(text):,} characters; at most {NOTE_LIMIT:,} fit. Make it shorter."
         )
     try:
-        kept = await home.notebook.add(text, page)
+        kept = await home.notebook.add(text)
     except OSError as error:
         return Result.unavailable(f"I could not write it down: {error}")
     where = f" on the page {kept.page}" if kept.page not in ("", COMMON_PAGE) else ""

@@ -25,12 +25,12 @@ async def test_ok_is_said_once_the_note_is_there(toolbox: Toolbox, notebook: Sql
 async def test_a_note_goes_to_the_page_that_is_named_or_mentioned(
     toolbox: Toolbox, notebook: SqliteNotebook
 ) -> None:
-    result = await call(toolbox, "remember", note="milk", page="shopping")
-    assert result == Result.ok('Noted on the page shopping: "milk"')
+    result = await call(toolbox, "remember", note="milk for the shopping list")
+    assert result == Result.ok('Noted on the page shopping: "milk for the shopping list"')
     assert (await call(toolbox, "remember", note="bread for the shopping trip")).text.startswith(
         "Noted on the page shopping: "
     )
-    assert (await call(toolbox, "remember", note="tea", page="none")).text == 'Noted: "tea"'
+    assert (await call(toolbox, "remember", note="tea")).text == 'Noted: "tea"'
     assert [(page.name, page.notes) for page in await notebook.pages()] == [("Notes", 1), ("shopping", 2)]
 
 

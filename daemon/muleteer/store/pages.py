@@ -14,6 +14,13 @@ COMMON_PAGE = "Notes"
 LONGEST_NAME = 60  # characters; a name is a word or three, more is a note that landed in the wrong place
 # What people and models write when they mean no page in particular.
 NO_PAGE = "notes note notebook none null nothing general default misc n/a unknown notizen notiz notas nota"
+# "on the shopping list", "to my garden page"; "page garden: ..."; "auf die Einkaufsliste".
+NAMED = (
+    re.compile(r"(?i)\b(?:on|onto|to|in|for) (?:the|my|our) ([\w-]+) (?:page|list)\b"),
+    re.compile(r"(?i)\b(?:page|list|seite|liste|página|lista) [\"']?([\w-]+)[\"']?:"),
+    re.compile(r"(?i)\b(?:auf|in) (?:die|der|meine|meiner|unsere|unserer) (\w{3,}(?:liste|seite))\b"),
+    re.compile(r"(?i)\b(?:en|a) (?:la|mi|nuestra) (?:lista|página) de(?: la)? ([\w-]+)\b"),
+)
 OWNER = re.compile(r"\b([^\W\d_][\w-]*)['\u2019]s\b")
 # Words that are followed by 's and own nothing.
 NOBODY = """
@@ -32,8 +39,11 @@ def page_name(given: str) -> str:
 
 
 def page_for(text: str, pages: Collection[str]) -> str:
-    """The page of a note that names none: the longest of the pages it mentions, else whose it says it is
-    ("Mia's shoe size is 34"), else empty."""
+    """The page that a note's own words name ("on the shopping list"), else the longest of the pages it
+    mentions, else whose it says it is ("Mia's shoe size is 34"), else empty."""
+    for named in NAMED:
+        if (found := named.search(text)) and (name := page_name(found[1])):
+            return same_page(name, pages)
     said = _words(text)
     mentioned = [page for page in pages if (words := _words(page)) and _within(words, said)]
     if mentioned:
