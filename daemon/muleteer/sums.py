@@ -32,15 +32,15 @@ WORDS = (
 QUESTIONS = (
     (r"^(?:what is|what's|how much is|wie ?viel (?:ist|sind)|cuánto (?:es|son)|calculate|convert)\b", ""),
     (
-        r"^(?:how many|wie ?viele?|cuánt[oa]s) (.+?) (?:in|(?:are|is) in|are|is|sind|ist|hat|son) (.+)$",
-        r"\2 in \1",
-    ),
-    (
         r"^(?:what|wie ?viel|qué) (?:per ?cent(?:age)?|prozent|porcentaje|%) (?:of|von|de) (.+) "
         r"(?:is|are|ist|sind|es|son) (.+)$",
         r"(\2) / (\1) in %",
     ),
     (r"^(.+) (?:is|are) what (?:per ?cent(?:age)?|%) of (.+)$", r"(\1) / (\2) in %"),
+    (
+        r"^(?:how many|wie ?viele?|cuánt[oa]s) (.+?) (?:in|(?:are|is) in|are|is|sind|ist|hat|son) (.+)$",
+        r"\2 in \1",
+    ),
 )
 
 
