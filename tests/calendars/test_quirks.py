@@ -65,7 +65,7 @@ END:VTIMEZONE"""
         ),
         (
             "DTSTART;TZID=Europe/Berlin:20261201T090000\nDTEND;TZID=Europe/Berlin:20261201T080000\nSUMMARY:Back",
-            "12-01 09:00/12-01 09:00 Back",
+            "12-01 08:00/12-01 09:00 Back",
         ),
         (
             "DTSTART;TZID=Europe/Berlin:20261201T090000\nDTEND:20261201T093000\nSUMMARY:Mixed",

@@ -116,8 +116,8 @@ def _once(event: icalendar.Event) -> Once:
 
 
 def times(event: icalendar.Event) -> tuple[date, date]:
-    """When it begins and ends: both dates, or both datetimes alike in having a zone. A missing or impossible
-    end is the same moment, or the same day."""
+    """When it begins and ends: both dates, or both datetimes alike in having a zone. A missing end is the same
+    moment, or the same day; an end before the beginning was swapped with it."""
     start = _start(event)
     end = getattr(event.get("DTEND"), "dt", None)
     duration = getattr(event.get("DURATION"), "dt", None)
@@ -130,7 +130,7 @@ def times(event: icalendar.Event) -> tuple[date, date]:
         return start, start
     if (start.tzinfo is None) != (end.tzinfo is None):
         end = end.replace(tzinfo=start.tzinfo)
-    return start, max(start, end)
+    return min(start, end), max(start, end)
 
 
 def _start(event: icalendar.Event) -> date:
