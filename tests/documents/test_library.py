@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from muleteer.documents.index import Job
 from muleteer.documents.library import outermost
 from muleteer.services import FileText
 from tests.documents import made
-from tests.documents.conftest import Shelf
+from tests.documents.conftest import WAIT, Shelf
 
 Open = Callable[..., Shelf]
 
@@ -434,6 +434,34 @@ async def test_a_state_folder_among_the_files_is_left_alone(tmp_path: Path, open
     shelf = opened(tmp_path)
     await shelf.settled()
     assert await shelf.names() == ["a.txt"]
+
+
+async def test_what_no_event_tells_is_seen_by_the_next_full_look(papers: Path, opened: Open) -> None:
+    write(papers, {"a.txt": b"apple"})
+    shelf = opened(papers)
+    shelf.library._keeper._rescan = 0.0
+    await shelf.settled()
+    os.utime(papers / "a.txt", (86_400, 86_400))
+    seen = None
+    async with asyncio.timeout(WAIT):
+        while seen != 1970:
+            shelf._changed.clear()
+            with suppress(OSError):  # while it is read again
+                seen = (await shelf.library.find("apple"))[0].modified.year
+            if seen != 1970:
+                await shelf._changed.wait()
+
+
+async def test_a_stop_in_the_middle_of_the_first_look_loses_nothing(papers: Path, opened: Open) -> None:
+    write(papers, {f"{folder}/{number}.txt": b"apple" for folder in range(40) for number in range(30)})
+    first = opened(papers)
+    await first.until(lambda: first.library._keeper.counts.read > 0)
+    await first.library.close()
+    assert first.library._keeper.counts.waiting
+    second = opened(papers)
+    await second.settled()
+    report = second.library.report()
+    assert (report["files"], report["read"], report["left_out"]) == (1200, 1200, {})
 
 
 async def test_nothing_goes_on_after_the_close(full: Shelf, papers: Path) -> None:
