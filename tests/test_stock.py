@@ -199,12 +199,18 @@ def test_a_wish_that_cannot_be_kept_changes_nothing(home: Home) -> None:
     assert [each.name for each in home.state.iterdir()] == [FILE_NAME]
 
 
-def test_what_a_server_offers_never_takes_the_name_of_a_tool_and_says_what_it_cannot(home: Home) -> None:
-    offered = Library([home.tools]).read().things["night_lamp"].named("clock")
+@pytest.mark.parametrize("name", ["clock", "evening", "light"])
+def test_what_a_server_offers_never_takes_the_name_of_what_is_there(home: Home, name: str) -> None:
+    home.stock.rename(home.catalogue, "tools", "night-lamp", "light")
+    home.take()
+    offered = Library([home.tools]).read().things["night_lamp"].named(name)
     home.stock.offer("server acme", [offered], {"acme: odd": "odd is not usable."})
-    toolbox = home.take().toolbox
-    assert toolbox.tools["clock"].path == str(home.tools / "clock.py")
-    assert toolbox.disabled["server acme: clock"] == (
-        f"clock of the server acme has the name of a tool of {home.tools}."
-    )
-    assert toolbox.disabled["acme: odd"] == "odd is not usable."
+    catalogue = home.take()
+    assert set(catalogue.skills) == {"evening", "bedtime"}
+    assert set(catalogue.toolbox.tools) == {"clock", "light"}
+    assert catalogue.toolbox.tools["clock"].path == str(home.tools / "clock.py")
+    reason = f"{name} of the server acme has the name of a skill or tool that is there already."
+    assert catalogue.toolbox.disabled == {
+        f"server acme: {name}": reason,
+        "acme: odd": "odd is not usable.",
+    }

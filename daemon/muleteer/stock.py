@@ -46,16 +46,7 @@ class Stock:
     def take(self) -> Catalogue | None:
         """The catalogue of what is there now; None when that is what the last one was made of."""
         skills, tools = self._skills.read(), self._tools.read()
-        for origin, (offered, refused) in list(self._offered.items()):
-            for each in offered:
-                name = each.tool.name
-                if name in tools.things or name in tools.disabled:
-                    reason = f"{name} of the {origin} has the name of a tool of {tools.origins[name]}."
-                    tools.refuse(f"{origin}: {name}", reason, origin)
-                else:
-                    tools.put(name, each, origin)
-            for name, reason in refused.items():
-                tools.refuse(name, reason, origin)
+        self._put_offered(skills, tools)
         known = self._steering, _copied(skills), _copied(tools)
         if known == self._known:
             return None
@@ -65,6 +56,21 @@ class Stock:
         tools.rename(names, Loaded.named)
         tools.turn_off(map(name_of, wishes.off), names, "tools")
         return build_catalogue(skills, Toolbox(self._services, tools), self._steering)
+
+    def _put_offered(self, skills: Shelf[Any], tools: Shelf[Loaded]) -> None:
+        """Whoever offers chose the names, and must not put what the user has out of use by one."""
+        wishes = self._steering.skills.names, self._steering.tools.names
+        taken = {*skills.things, *skills.disabled, *(new for names in wishes for new in names.values())}
+        for origin, (offered, refused) in list(self._offered.items()):
+            for each in offered:
+                name = each.tool.name
+                if name in tools.things or name in tools.disabled or each.tool.handle in taken:
+                    reason = f"{name} of the {origin} has the name of a skill or tool that is there already."
+                    tools.refuse(f"{origin}: {name}", reason, origin)
+                else:
+                    tools.put(name, each, origin)
+            for name, reason in refused.items():
+                tools.refuse(name, reason, origin)
 
     def switch(self, catalogue: Catalogue, kind: Kind, handle: str, on: bool) -> str:
         """Turn a skill or tool on or off, for good; its handle. Raises `RequestError` when the catalogue has
