@@ -116,8 +116,8 @@ def _once(event: icalendar.Event) -> Once:
 
 
 def times(event: icalendar.Event) -> tuple[date, date]:
-    """When it begins and ends: both dates, or both datetimes alike in having a zone. A missing end is the same
-    moment, or the same day; an end before the beginning was swapped with it."""
+    """When it begins and ends: both dates, or both datetimes alike in having a zone. A missing end is the
+    same moment, or the same day; an end before the beginning was swapped with it."""
     start = _start(event)
     end = getattr(event.get("DTEND"), "dt", None)
     duration = getattr(event.get("DURATION"), "dt", None)
