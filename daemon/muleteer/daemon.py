@@ -48,8 +48,10 @@ from muleteer.lock import HeldError, LockFile
 from muleteer.mcp_servers.service import McpServers
 from muleteer.renewal import Renewal, gather, tell
 from muleteer.sensors import Sensors
+from muleteer.services import Services
 from muleteer.skill_files import SkillLibrary
 from muleteer.stock import Stock
+from muleteer.store.memory import TurnMemory
 from muleteer.store.usage import Usage
 from muleteer.warming import Warming
 from muleteer.watching import changes
@@ -132,8 +134,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
     await usage.open()
-    tools = Library(paths.tool_folders(), packages=True)
-    stock = Stock(SkillLibrary(paths.skill_folders()), tools, household.services, settings.state)
+    stock = _stock(settings, household.services)
     catalogue = await gather(stock)
     disabled = catalogue.reasons()
     engine = _engine(settings)
@@ -148,13 +149,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
     closing.add("socket", listener.close)
     closing.add("engine", engine.stop, ENGINE_STOP_SECONDS)
 
-    def ended(outcome: Outcome, message: str) -> None:
-        usage.add(constants.used(outcome))
-        if isinstance(outcome, TurnFinished):
-            found = not outcome.calls or any(call.status == "ok" for call in outcome.calls)
-            household.memory.add(message, outcome.answer, session.current.get(), found)
-
-    turns = Turns(harness, health, settings.engine.queue + 1, ended=ended)
+    turns = Turns(harness, health, settings.engine.queue + 1, ended=_keep(usage, household.memory))
     sections: dict[str, Report] = {
         "prompts": warming.report,
         "heat": cooling.report,
@@ -184,11 +179,32 @@ async def _start(settings: Settings, closing: Closing) -> None:
     pid = await _prepare(settings, health, engine, harness)
     tell(catalogue, disabled)
     _in_background(closing, "warming", warming.run(pid))
-    watched = changes([*paths.skill_folders(), *paths.tool_folders()])
-    _in_background(closing, "watching of skills and tools", renewal.run(watched))
+    _in_background(closing, "watching of skills and tools", renewal.run(changes(_folders())))
     _open_servers(settings, closing, stock, renewal, sections)
     health.enter("ready")
     log.info("Ready.")
+
+
+def _keep(usage: Usage, memory: TurnMemory) -> Callable[[Outcome, str], None]:
+    """What is remembered of a turn: which prompts it needed, and what was said."""
+
+    def ended(outcome: Outcome, message: str) -> None:
+        usage.add(constants.used(outcome))
+        if isinstance(outcome, TurnFinished):
+            found = not outcome.calls or any(call.status == "ok" for call in outcome.calls)
+            memory.add(message, outcome.answer, session.current.get(), found)
+
+    return ended
+
+
+def _stock(settings: Settings, services: Services) -> Stock:
+    """The skills and tools of this device, as far as they are on it."""
+    tools = Library(paths.tool_folders(), packages=True)
+    return Stock(SkillLibrary(paths.skill_folders()), tools, services, settings.state)
+
+
+def _folders() -> list[Path]:
+    return [*paths.skill_folders(), *paths.tool_folders()]
 
 
 def _open_servers(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import click
 
 from muleteer.cli.render import print_table, safe
 
+FIRST_SENTENCE = re.compile(r"(?<=[.!?])\s")
 Fields = Mapping[str, object]
 
 
@@ -48,12 +51,12 @@ def _row(each: Fields) -> tuple[str, ...]:
     handle, on_disk = _text(each, "handle").removeprefix("@"), _text(each, "on_disk")
     tokens = each.get("tokens")
     costs = tokens if isinstance(tokens, dict) else {}
-    about = _text(each, "reason") or _text(each, "description").partition("\n")[0]
+    about = _text(each, "reason") or FIRST_SENTENCE.split(_text(each, "description"), maxsplit=1)[0]
     return (
         f"@{handle}" if handle else _text(each, "name"),
         _text(each, "state"),
         *(_text(costs, level) if costs.get(level) else "" for level in ("planner", "follower", "agent")),
-        _text(each, "origin"),
+        _text(each, "origin").replace(os.path.expanduser("~/"), "~/", 1),
         f"(@{on_disk} there) {about}" if on_disk not in ("", handle) else about,
     )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from muleteer.declared import NAME, handle_of
+from muleteer.skill_files import NAME as HANDLE
 from muleteer.skills import Catalogue, Skill
 from muleteer.steering import Wishes
 from muleteer.toolbox import Tool
@@ -32,11 +33,13 @@ def _skills(catalogue: Catalogue) -> list[Entry]:
         | _common(catalogue, wishes, name, catalogue.stale.get(name, ""), catalogue.origins.get(name, ""))
         for name, skill in catalogue.skills.items()
     ]
-    disabled: list[Entry] = [
-        {"name": name, "handle": name, "description": "", "examples": [], "tools": []}
-        | _disabled(wishes, name, reason, catalogue.origins.get(name, ""))
-        for name, reason in catalogue.disabled.items()
-    ]
+    disabled: list[Entry] = []
+    for name, reason in catalogue.disabled.items():
+        handle = name if HANDLE.fullmatch(name) else ""
+        disabled.append(
+            {"name": name, "handle": handle, "description": "", "examples": [], "tools": []}
+            | _disabled(wishes, handle, reason, catalogue.origins.get(name, ""))
+        )
     return enabled + disabled
 
 
