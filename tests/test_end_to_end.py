@@ -80,7 +80,7 @@ def test_what_is_remembered_is_found_and_what_is_not_is_said(served: Served) -> 
     found = ask(served, "What is the boiler code?")
     assert ("check_notebook", "ok") in calls(found)
     assert "7731-K" in found["answer"]
-    missing = ask(served, "What did I tell you about my dentist?")
+    missing = ask(served, "What did I tell you about my plumber?")
     assert ("check_notebook", "empty") in calls(missing)
     assert "no note" in missing["answer"].lower()
 
