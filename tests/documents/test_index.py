@@ -51,7 +51,7 @@ def test_the_rows_are_the_last_listing_of_each_folder(listed: list[tuple[str, di
             index.record(connection, ROOT, folder, Listing(files, below), LIMITS)
             expected[folder] = files
             for job in index.waiting(connection, [ROOT], 2):
-                index.store(connection, job, job.stamp, Extract("some words"), LIMITS)
+                index.store(connection, job, job.stamp, Extract("some words"), index.room(connection, LIMITS))
         wanted = {
             f"{folder}/{name}" if folder else name for folder, held in expected.items() for name in held
         }
@@ -81,7 +81,7 @@ def test_a_changed_file_loses_its_text_before_it_is_read_again() -> None:
     with tables() as connection:
         index.record(connection, ROOT, "", Listing({"x.txt": Stamp(1, 1, 1)}), LIMITS)
         (job,) = index.waiting(connection, [ROOT], 9)
-        index.store(connection, job, job.stamp, Extract("unicorn"), LIMITS)
+        index.store(connection, job, job.stamp, Extract("unicorn"), index.room(connection, LIMITS))
         assert len(search(connection, "unicorn", [ROOT], 9)) == 1
         index.record(connection, ROOT, "", Listing({"x.txt": Stamp(1, 2, 1)}), LIMITS)
         assert search(connection, "unicorn", [ROOT], 9) == []
@@ -93,7 +93,7 @@ def test_what_was_left_out_is_tried_again_under_other_limits() -> None:
         files = {"x.txt": Stamp(5_000, 1, 1), "y.txt": Stamp(1, 1, 1), "z.txt": Stamp(1, 1, 1)}
         index.record(connection, ROOT, "", Listing(files), LIMITS)
         for job in index.waiting(connection, [ROOT], 9):
-            index.store(connection, job, job.stamp, Extract("x" * 600), LIMITS)
+            index.store(connection, job, job.stamp, Extract("x" * 600), index.room(connection, LIMITS))
         assert dict(index.counts(connection).problems) == {index.TOO_LARGE: 1, index.FULL: 1}
         index.retry(connection, Limits(100, 10_000, 10_000))
         assert index.counts(connection).waiting == 2

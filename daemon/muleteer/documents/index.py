@@ -112,15 +112,15 @@ def record(connection: sqlite3.Connection, root: Path, folder: str, listing: Lis
     gone = [number for path, (number, _) in known.items() if path not in found]
     connection.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
     _forget_folders(connection, root, folder, {_joined(folder, name) for name in listing.folders})
-    room = max(0, limits.files - int(connection.execute("SELECT count(*) FROM files").fetchone()[0]))
+    places = limits.files - int(connection.execute("SELECT count(*) FROM files").fetchone()[0])
     refused = 0
     for path, stamp in found.items():
         if path in known:
             number, before = known[path]
             if before != stamp:
                 _renew(connection, number, path, stamp, limits)
-        elif room:
-            room -= 1
+        elif places > 0:
+            places -= 1
             _add(connection, root, folder, path, stamp, limits)
         else:
             refused += 1
@@ -170,10 +170,15 @@ def waiting(connection: sqlite3.Connection, roots: Collection[Path], limit: int)
     ]
 
 
-def store(connection: sqlite3.Connection, job: Job, stamp: Stamp, extract: Extract, limits: Limits) -> None:
-    """Keep the text of a file that was read when it had this stamp."""
+def room(connection: sqlite3.Connection, limits: Limits) -> int:
+    """How many characters of text the index can still take; it reads a row of every file."""
     total = int(connection.execute("SELECT coalesce(sum(length), 0) FROM files").fetchone()[0])
-    if total + len(extract.text) > limits.text:
+    return limits.text - total
+
+
+def store(connection: sqlite3.Connection, job: Job, stamp: Stamp, extract: Extract, room: int) -> int:
+    """Keep the text of a file that was read when it had this stamp, if there is room. Returns its length."""
+    if len(extract.text) > room:
         extract = Extract(problem=FULL)
     connection.execute(
         "UPDATE files SET size = ?, modified = ?, inode = ?, state = ?, problem = ?, cut = ?, length = ?,"
@@ -183,6 +188,7 @@ def store(connection: sqlite3.Connection, job: Job, stamp: Stamp, extract: Extra
             *(extract.problem, extract.cut, len(extract.text), extract.text, job.id),
         ),
     )
+    return len(extract.text)
 
 
 def drop(connection: sqlite3.Connection, job: Job) -> None:
@@ -196,7 +202,7 @@ def retry(connection: sqlite3.Connection, limits: Limits) -> None:
         "UPDATE files SET state = ?, problem = '' WHERE problem = ? AND size <= ?",
         (WAITING, TOO_LARGE, limits.largest),
     )
-    if counts(connection).text < limits.text:
+    if room(connection, limits) > 0:
         connection.execute("UPDATE files SET state = ?, problem = '' WHERE problem = ?", (WAITING, FULL))
 
 

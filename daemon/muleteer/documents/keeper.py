@@ -301,11 +301,12 @@ class Keeper:
         ]
 
         def keep(connection: index.Connection) -> Counts:
+            room = index.room(connection, self._limits)
             for job, read in done:
                 if read is None:
                     index.drop(connection, job)
                 else:
-                    index.store(connection, job, *read, self._limits)
+                    room -= index.store(connection, job, *read, room)
             return index.counts(connection)
 
         self.counts = await self._database.write(keep)
