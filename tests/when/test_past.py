@@ -51,7 +51,7 @@ def test_words_for_what_is_over(words: str, since: str, until: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["", "banana", "tomorrow", "in 3 days", "since", "31 June", "900 years ago"]
+    "words", ["", "banana", "tomorrow", "in 3 days", "since", "31 June", "in 99 days"]
 )
 def test_what_names_no_time_that_is_over(words: str) -> None:
     assert read_past(words, NOW) is None
@@ -60,4 +60,4 @@ def test_what_names_no_time_that_is_over(words: str) -> None:
 @given(st.text(max_size=60), st.datetimes(datetime(1, 2, 1), datetime(9990, 1, 1)))
 def test_any_words_on_any_day(words: str, now: datetime) -> None:
     span = read_past(words, now)
-    assert span is None or span[0] is None or span[0] <= now
+    assert span is None or span[0] is None or span[0].date() <= now.date()
