@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from muleteer.tool import Data, Named, Result, Services, tool
+from muleteer.tool import Data, Result, Services, tool
 
 NONE_SET_UP = "No device may be sent text; a device's settings must say send = true."
 LONGEST = 200  # bytes; a microcontroller's own buffer is often 64
@@ -17,12 +15,10 @@ QUOTED = 200  # characters of the answer that the sentence repeats
     timeout=60,
     craft="text is exactly what the user wants sent, without quotes around it.",
 )
-async def serial_send(
-    device: Annotated[str, Named("serial", "receivers")], text: str, home: Services
-) -> Result:
+async def serial_send(device: str, text: str, home: Services) -> Result:
     """Send a line of text to a serial device. Use it when a skill names the device and the text.
 
-    device: which device; or none of these
+    device: which device, as it is called
     text: the line to send
     """
     line = text.strip()

@@ -1,4 +1,8 @@
-"""Turn things at home on and off. Says that it was done only once the device has said so."""
+"""Turn things at home on and off. Says that it was done only once the device has said so.
+
+The name is free text that must be one of the settings'. A model that could write only names that exist
+switched the hall lamp when the kitchen light was meant, which is not there.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from muleteer.tool import Data, Named, Result, Services, tool
+from muleteer.tool import Data, Result, Services, tool
 
 NONE_SET_UP = "No switch is set up; the README shows how to add one to the settings under [serial.devices]."
 WORDS = {
@@ -25,7 +29,7 @@ def as_state(value: object) -> object:
 @tool(
     effect="physical",
     timeout=60,
-    craft="state is what it shall be afterwards.",
+    craft="name is copied from the request; state is what it shall be afterwards.",
     examples=(
         "turn on the kitchen light",
         "the heater can go off now",
@@ -35,14 +39,14 @@ def as_state(value: object) -> object:
     ),
 )
 async def switch(
-    name: Annotated[str, Named("serial", "switches")],
+    name: str,
     state: Annotated[Literal["on", "off"], BeforeValidator(as_state)],
     home: Services,
 ) -> Result:
     """Turn a light, pump, fan or other thing at home on or off. Use it only when told to, not when asked
     whether something is on.
 
-    name: what to turn on or off; or none of these
+    name: what to turn on or off, as the user calls it
     state: on or off
     """
     found = await home.serial.find("switches", name)

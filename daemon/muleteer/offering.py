@@ -1,8 +1,9 @@
 """The names that a parameter may take in this household, as the model is offered them.
 
-A parameter `Annotated[str, Named("serial", "switches")]` gets those names as an `enum`, so that the decoder
-writes none that does not exist; and one way out, so that whoever asks for a lamp that is not there does not
-get the pump. Calls stay as forgiving as the tool is: only the schema is narrowed.
+A parameter `Annotated[str, Named("serial", "readings")]` gets those names as an `enum`, so that the decoder
+writes none that does not exist, and one way out. A small model does not always take that: a tool that acts on
+what is named must not use this, lest whoever asks for a lamp that is not there gets another one. Calls stay as
+forgiving as the tool is: only the schema is narrowed.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ Effect = Literal["read", "write", "physical"]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Beside an annotation: `Annotated[str, Named("serial", "switches")]` takes one of the names of that kind
+    """Beside an annotation: `Annotated[str, Named("serial", "readings")]` takes one of the names of that kind
     that the service has. The model is offered those alone; the function may still be called with any."""
 
     service: str
