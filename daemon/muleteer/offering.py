@@ -2,8 +2,8 @@
 
 A parameter `Annotated[str, Named("serial", "readings")]` gets those names as an `enum`, so that the decoder
 writes none that does not exist, and one way out. A small model does not always take that: a tool that acts on
-what is named must not use this, lest whoever asks for a lamp that is not there gets another one. Calls stay as
-forgiving as the tool is: only the schema is narrowed.
+what is named must not use this, lest whoever asks for a lamp that is not there gets another one. Calls stay
+as forgiving as the tool is: only the schema is narrowed.
 """
 
 from __future__ import annotations
