@@ -29,9 +29,7 @@ def test_another_folder_is_another_device_and_none_has_the_hostname(tmp_path: Pa
     assert not any(socket.gethostname() in each for each in ids)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"0123", b"\xff" * 32, b"g" * 32, b"0" * 32 + b"\n0", b"0" * 999]
-)
+@pytest.mark.parametrize("content", [b"", b"0123", b"\xff" * 32, b"g" * 32, b"0" * 32 + b"\n0", b"0" * 999])
 def test_a_damaged_file_is_told_and_left(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE_NAME).write_bytes(content)
     with pytest.raises(OSError, match=r"damaged|larger"):

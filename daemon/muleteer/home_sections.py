@@ -33,7 +33,7 @@ class FilesSettings(Section):
         60,
         ge=1,
         le=10_080,
-        description="minutes between looks at all files, for disks that do not tell what changed: 1 to a week",
+        description="minutes between looks at all files, for disks that tell no changes: 1 to a week",
     )
 
 

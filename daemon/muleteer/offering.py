@@ -13,7 +13,7 @@ from typing import Any
 
 from muleteer.declared import Loaded, Tool
 from muleteer.schema import Form
-from muleteer.services import Absent, Services
+from muleteer.services import Absent, Naming, Services
 
 MOST_NAMES = 48  # of one kind; more would fill the prompt, and the tool itself tells what there is
 OTHER = "none of these"  # a name that no service has
@@ -24,7 +24,7 @@ def offered(loaded: Loaded, services: Services) -> Tool:
     marks = loaded.form.named if isinstance(loaded.form, Form) else {}
     properties: dict[str, Any] = dict(loaded.tool.parameters.get("properties", {}))
     for parameter, mark in marks.items():
-        service = getattr(services, mark.service)
+        service: Naming | Absent = getattr(services, mark.service)
         names = () if isinstance(service, Absent) else service.names(mark.kind)
         if 0 < len(names) <= MOST_NAMES:
             properties[parameter] = properties[parameter] | {"enum": [*names, OTHER]}

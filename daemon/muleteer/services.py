@@ -116,13 +116,18 @@ class Port:
     devices: tuple[str, ...] = ()
 
 
+class Naming(Protocol):
+    """A service whose things have names that a schema may offer (`offering.py`)."""
+
+    def names(self, kind: str) -> tuple[str, ...]: ...
+
+
 class Serial(Protocol):
     """The devices at serial ports. A kind of names is `readings`, `switches`, `devices` or `receivers` (those
     that take any text). `find` gives the names that somebody may mean; for readings also near ones, and all
     of a kind for nothing. `switch` raises `OSError` only as long as nothing was sent, `send` as long as not
     all was."""
 
-    def names(self, kind: str) -> tuple[str, ...]: ...
     async def find(self, kind: str, said: str) -> list[str]: ...
     async def read(self, names: Sequence[str]) -> list[Reading]: ...
     async def switch(self, name: str, on: bool) -> Told: ...
@@ -150,8 +155,8 @@ NO_FOLDERS = "no folder of files is set up; name one as folders under [files] in
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that words were found in. `name`, `folder` and `path` may be shown to anyone. `match` is the share
-    of the words it holds, `named` the share that its own or its folder's name holds, `passage` the text
+    """A file that words were found in. `name`, `folder` and `path` may be shown to anyone. `match` is the
+    share of the words it holds, `named` the share that its own or its folder's name holds, `passage` the text
     around those in its text."""
 
     name: str
@@ -213,8 +218,8 @@ class Calendars(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PendingTimer:
-    """A countdown of `seconds`, or an alarm (0 seconds) that comes again on the weekdays `repeat` (0 is Monday).
-    It rings at `due`, naive local time, `left` seconds from now."""
+    """A countdown of `seconds`, or an alarm (0 seconds) that comes again on the weekdays `repeat` (0 is
+    Monday). It rings at `due`, naive local time, `left` seconds from now."""
 
     id: int
     label: str

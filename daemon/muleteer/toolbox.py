@@ -134,7 +134,7 @@ def _lend(services: Services) -> tuple[Services, list[Lent]]:
     """The services for one call of a tool, and what must be taken back from it."""
     home = asyncio.get_running_loop()
     lent = {each.name: Lent(getattr(services, each.name), home) for each in fields(services)}
-    return replace(services, **lent), list(lent.values())  # type: ignore[arg-type]  # each stands for its own
+    return replace(services, **lent), list(lent.values())
 
 
 def _perform(loaded: Loaded, given: Mapping[str, object], services: Services, own: OwnLoop) -> Result:

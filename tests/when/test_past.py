@@ -50,9 +50,7 @@ def test_words_for_what_is_over(words: str, since: str, until: str) -> None:
     assert read_past(words, NOW) == (day(since), day(until))
 
 
-@pytest.mark.parametrize(
-    "words", ["", "banana", "tomorrow", "in 3 days", "since", "31 June", "in 99 days"]
-)
+@pytest.mark.parametrize("words", ["", "banana", "tomorrow", "in 3 days", "since", "31 June", "in 99 days"])
 def test_what_names_no_time_that_is_over(words: str) -> None:
     assert read_past(words, NOW) is None
 

@@ -120,8 +120,9 @@ class LoadSettings:
     fewer where that would be slow). `threads`: 0 means one per physical core. `extra_buffers`: repacked
     weights, faster on most CPUs (never used when the library was built with AMX, whose kernels crash on some
     virtual machines). `states`: the folder of saved prefixes; empty for none. `parked_memory` and
-    `parked_disk`: bytes that prefixes outside the context may take in memory and in that folder; `parked_talks`:
-    whether conversations may be in that folder, too. `drafts`: whether `write` proposes what a text copies and verifies it in batches.
+    `parked_disk`: bytes that prefixes outside the context may take in memory and in that folder;
+    `parked_talks`: whether conversations may be in that folder, too. `drafts`: whether `write` proposes what a
+    text copies and verifies it in batches.
     """
 
     context: int = 4096

@@ -151,6 +151,7 @@ class Turns:
 
     def confirm(self, turn: str, yes: bool) -> AbstractAsyncContextManager[Turn]:
         """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`."""
+
         def go_on() -> Begun:
             pending = self._harness.take(turn)
             return pending.message, self._harness.confirmed(pending, yes)
