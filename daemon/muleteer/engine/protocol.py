@@ -121,8 +121,8 @@ class LoadSettings:
     weights, faster on most CPUs (never used when the library was built with AMX, whose kernels crash on some
     virtual machines). `states`: the folder of saved prefixes; empty for none. `parked_memory` and
     `parked_disk`: bytes that prefixes outside the context may take in memory and in that folder;
-    `parked_talks`: whether conversations may be in that folder, too. `drafts`: whether `write` proposes what a
-    text copies and verifies it in batches.
+    `parked_talks`: whether conversations may be in that folder, too. `drafts`: whether `write` proposes what
+    a text copies and verifies it in batches.
     """
 
     context: int = 4096
