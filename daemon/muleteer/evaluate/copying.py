@@ -10,6 +10,7 @@ from muleteer.evaluate.report import Measure, Target, median, numbers, ratio, ro
 from muleteer.evaluate.rig import Ran, Rig, write
 
 LIMIT = 400  # tokens; the source has about 300
+SAMPLES = 2  # of each side, for `quick`
 BATCH = 16  # chunks that no measured speed can change, so that both engines hold the very same numbers
 
 
@@ -33,7 +34,7 @@ async def copy(rig: Rig) -> Measure:
                 answer = await peer.complete(tokens, LIMIT)
                 theirs.append(answer.generated / answer.seconds)
 
-        await rig.alternate("copy", mine, its)
+        await replace(rig, n=min(rig.n, SAMPLES) if rig.quick else rig.n).alternate("copy", mine, its)
     fast, slow = _speeds(drafted), _speeds(plain)
     share = ratio(median(fast), median(slow))
     same = sum(a.text == b.text for a, b in zip(drafted, plain, strict=True))

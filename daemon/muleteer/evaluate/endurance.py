@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from muleteer.engine.client import Engine
@@ -16,9 +17,9 @@ from muleteer.evaluate.rig import Rig, run, write
 LONG_WORDS = 3000
 DELAYS_S = (0.3, 0.9, 1.4, 0.6, 1.1)  # seconds of prefill before a cancel, so that chunks are hit anywhere
 PIECES = 8  # of text before a decode is cancelled
-PROMPTS = {True: 100, False: 1000}  # by `quick`
+PROMPTS = {True: 50, False: 1000}  # by `quick`
 PROMPT_WORDS = 30
-LOOKS = 20  # at the memory, in all
+LOOKS = 10  # at the memory, in all
 
 
 async def cancel(rig: Rig) -> Measure:
@@ -84,7 +85,8 @@ async def memory(rig: Rig) -> Measure:
     """Bytes of the engine process that no file backs (`RssAnon + VmSwap`) after many distinct prompts, by
     those after the constant prompts and the first requests of each kind."""
     total, seen = PROMPTS[rig.quick], list[float]()
-    async with rig.engine() as engine:
+    settings = replace(rig.settings, states=str(rig.states))  # restored, if the restarts have saved them
+    async with rig.engine(settings) as engine:
         for prompt in rig.material.constants():
             await engine.warm(prompt)
         for i in range(10):

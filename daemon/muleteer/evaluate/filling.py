@@ -96,7 +96,8 @@ def _call(rig: Rig, step: Step) -> Call:
 
 def _steps(rig: Rig) -> list[Step]:
     calls = [rig.material.craft(tool, asked) for tool, asked in CALLS]
-    return calls + [Step("event", "fill", said(text), schema=EVENT, limit=160) for text in EVENTS]
+    events = EVENTS[:1] if rig.quick else EVENTS
+    return calls + [Step("event", "fill", said(text), schema=EVENT, limit=160) for text in events]
 
 
 async def _measure(rig: Rig, engine: Engine, peer: Peer | None, call: Call) -> None:

@@ -22,11 +22,11 @@ async def restart(rig: Rig) -> Measure:
     used = Use()
     for i in range(rig.n):
         rig.say(f"restart: {i + 1} of {rig.n}")
-        states = rig.scratch / "states"
+        states = rig.states
         if not (decoded and rig.quick):  # takes so long that once is enough to tell it from restoring
             shutil.rmtree(states, ignore_errors=True)
             decoded.append((await _ready(rig, states))[0])
-            if rig.with_peer:
+            if rig.with_peer and not rig.quick:
                 theirs.append(await _peer_ready(rig))
         seconds, used = await _ready(rig, states)
         restored.append(seconds)

@@ -79,6 +79,11 @@ class Rig:
     say: Say
 
     @property
+    def states(self) -> Path:
+        """Where prefixes are saved by the measures that do so."""
+        return self.scratch / "states"
+
+    @property
     def undrafted(self) -> LoadSettings:
         """Plain decoding, one token at a time."""
         return replace(self.settings, drafts=False)
