@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muleteer import config, layers, paths
+from muleteer import config, paths
 from muleteer.config import Settings
 from muleteer.errors import ConfigError
-from muleteer.sections import Budgets, EngineSettings, GatewaySettings
+from muleteer.settings import layers
+from muleteer.settings.sections import Budgets, EngineSettings, GatewaySettings
 
 
 @pytest.fixture(autouse=True)

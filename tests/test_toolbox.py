@@ -129,7 +129,7 @@ def test_a_module_is_named_in_the_log_before_it_is_loaded(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = write(tmp_path, "good", GOOD.format(name="good", where="here"))
-    with caplog.at_level("DEBUG", "muleteer.loading"):
+    with caplog.at_level("DEBUG", "muleteer.catalogue.loading"):
         Toolbox.load([tmp_path], SERVICES)
     assert f"Loading {path}" in caplog.messages
 

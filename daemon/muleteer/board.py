@@ -5,9 +5,9 @@ Knows what the bits of the Raspberry Pi's firmware mean in words; `sensors.py` k
 
 from __future__ import annotations
 
+from muleteer.calling.threads import in_thread
 from muleteer.sensors import Sensors
 from muleteer.services import BoardState
-from muleteer.threads import in_thread
 
 # Bits of get_throttled that hold now; 16 bits higher they say what happened since the board started.
 BITS = {

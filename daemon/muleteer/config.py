@@ -16,9 +16,12 @@ from pydantic import Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from muleteer import layers, mistakes, paths
+from muleteer import paths
 from muleteer.errors import ConfigError
-from muleteer.home_sections import (
+from muleteer.mcp_servers.settings import McpSettings
+from muleteer.ports.settings import SerialSettings
+from muleteer.settings import layers, mistakes
+from muleteer.settings.home import (
     CalendarSettings,
     FilesSettings,
     MemorySettings,
@@ -26,11 +29,9 @@ from muleteer.home_sections import (
     ToolsSettings,
     WebSettings,
 )
-from muleteer.layers import Given
-from muleteer.mcp_servers.settings import McpSettings
-from muleteer.ports.settings import SerialSettings
-from muleteer.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
-from muleteer.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
+from muleteer.settings.layers import Given
+from muleteer.settings.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
+from muleteer.settings.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
 
 # What must be resident at once: a level's prompt and output, and the planner's constant part while answering.
 FIT_TOGETHER = (

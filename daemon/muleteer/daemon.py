@@ -18,9 +18,14 @@ from typing import NoReturn
 import uvloop
 
 from muleteer import exits, paths, session
+from muleteer.catalogue.declared import Loaded
+from muleteer.catalogue.loading import Library
+from muleteer.catalogue.renewal import Renewal, gather, tell
+from muleteer.catalogue.skill_files import SkillLibrary
+from muleteer.catalogue.stock import Stock
+from muleteer.catalogue.watching import changes
 from muleteer.closing import GRACE_SECONDS, Closing, Stop, end_tasks, leave
 from muleteer.config import Settings
-from muleteer.declared import Loaded
 from muleteer.engine import models
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import LoadSettings
@@ -43,18 +48,13 @@ from muleteer.harness.events import Outcome, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.heat import Cooling
 from muleteer.household import open_household
-from muleteer.loading import Library
 from muleteer.lock import HeldError, LockFile
 from muleteer.mcp_servers.service import McpServers
-from muleteer.renewal import Renewal, gather, tell
 from muleteer.sensors import Sensors
 from muleteer.services import Services
-from muleteer.skill_files import SkillLibrary
-from muleteer.stock import Stock
 from muleteer.store.memory import TurnMemory
 from muleteer.store.usage import Usage
 from muleteer.warming import Warming
-from muleteer.watching import changes
 
 log = logging.getLogger(__name__)
 

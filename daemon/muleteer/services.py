@@ -1,8 +1,8 @@
 """What the daemon lends to a tool: the services, as protocols, and the values they deal in.
 
 Knows shapes only. Who implements them, and on what, is `household.py`'s business. Every method is a
-coroutine, since it runs in the daemon's loop while the tool waits in its own (`lending.py`), and raises
-`OSError` when it cannot look or cannot keep.
+coroutine, since it runs in the daemon's loop while the tool waits in its own (`calling/lending.py`), and
+raises `OSError` when it cannot look or cannot keep.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Port:
 
 
 class Naming(Protocol):
-    """A service whose things have names that a schema may offer (`offering.py`)."""
+    """A service whose things have names that a schema may offer (`catalogue/offering.py`)."""
 
     def names(self, kind: str) -> tuple[str, ...]: ...
 

@@ -1,6 +1,6 @@
 """The one @-namespace that skills and tools share, and what leads to what.
 
-Knows handles and mentions; knows nothing of files (`skill_files.py`), models or turns.
+Knows handles and mentions; knows nothing of files (`catalogue/skill_files.py`), models or turns.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from muleteer.declared import Tool, handle_of
-from muleteer.shelf import OFF, Shelf
-from muleteer.skill_files import Skill, SkillLibrary, following, mentions, read_skill
-from muleteer.steering import Steering
+from muleteer.catalogue.declared import Tool, handle_of
+from muleteer.catalogue.shelf import OFF, Shelf
+from muleteer.catalogue.skill_files import Skill, SkillLibrary, following, mentions, read_skill
+from muleteer.catalogue.steering import Steering
 from muleteer.toolbox import Toolbox
 
 __all__ = [

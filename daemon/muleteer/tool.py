@@ -41,7 +41,7 @@ from math import inf
 from typing import Literal, TypeVar, get_args
 
 from muleteer import sums
-from muleteer.coercions import Seconds
+from muleteer.calling.coercions import Seconds
 from muleteer.services import (
     Agenda,
     Appointment,

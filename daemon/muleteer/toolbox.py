@@ -1,7 +1,7 @@
 """Call tools: one call, one result, whatever the tool does.
 
-Knows deadlines, threads and what a tool is lent; knows nothing of files (`loading.py`), models, plans or
-prompts.
+Knows deadlines, threads and what a tool is lent; knows nothing of files (`catalogue/loading.py`), models,
+plans or prompts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from muleteer.declared import RESERVED, Loaded, Tool, handle_of, read_tool
-from muleteer.lending import FROM_SERVICE, Lent
-from muleteer.loading import LOAD_LIMIT, Library
-from muleteer.offering import offered
-from muleteer.results import TEXT_LIMIT, checked, sentence, tidy
-from muleteer.shelf import Shelf
-from muleteer.threads import OwnLoop, in_thread
+from muleteer.calling.lending import FROM_SERVICE, Lent
+from muleteer.calling.results import TEXT_LIMIT, checked, sentence, tidy
+from muleteer.calling.threads import OwnLoop, in_thread
+from muleteer.catalogue.declared import RESERVED, Loaded, Tool, handle_of, read_tool
+from muleteer.catalogue.loading import LOAD_LIMIT, Library
+from muleteer.catalogue.offering import offered
+from muleteer.catalogue.shelf import Shelf
 from muleteer.tool import Result, Services, ToolFunction
 
 __all__ = ["RESERVED", "STUCK_LIMIT", "Loaded", "Outcome", "Tool", "Toolbox", "handle_of"]

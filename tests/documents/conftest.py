@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muleteer.documents.library import Library
-from muleteer.home_sections import FilesSettings
+from muleteer.settings.home import FilesSettings
 
 CHECK = 0.1  # seconds between looks whether a folder is there; the daemon takes five
 WAIT = 60.0  # seconds until a test gives up, on a machine that is busy

@@ -14,7 +14,7 @@ from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import replies
 from muleteer.gateway.checks import check_route
 from muleteer.gateway.health import Health
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue
 from muleteer.tool import Result, tool
 from muleteer.toolbox import Toolbox

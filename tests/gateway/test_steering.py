@@ -9,17 +9,17 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from muleteer.catalogue.renewal import Renewal
 from muleteer.errors import MuleteerError
 from muleteer.gateway import replies
 from muleteer.gateway.health import Health
 from muleteer.gateway.steering import steering_routes
 from muleteer.harness.turn import Harness
-from muleteer.renewal import Renewal
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
+from tests.catalogue.test_stock import Home
 from tests.gateway.scripted import StubEngine
 from tests.harness.scripted import ScriptedBrain
 from tests.test_skills import skill
-from tests.test_stock import Home
 
 
 @pytest.fixture

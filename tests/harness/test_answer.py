@@ -7,7 +7,7 @@ from muleteer.harness.answer import FACT_CHARACTERS, Writer, facts, listed, need
 from muleteer.harness.dispatcher import Bridge
 from muleteer.harness.events import Event, LevelFinished
 from muleteer.harness.ledger import Ledger
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Data, Document, Notes, Result
 from tests.harness.scripted import ScriptedBrain, Write
 

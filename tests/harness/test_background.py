@@ -8,7 +8,7 @@ import pytest
 
 from muleteer.harness.events import Planned, TurnFailed, TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Skill
 from muleteer.tool import Result
 from tests.harness.conftest import House

@@ -7,7 +7,7 @@ import pytest
 from muleteer.harness.claims import CORRECTION, Guard, claims
 from muleteer.harness.events import TextDelta, TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, ScriptedBrain, Write
 

@@ -10,7 +10,7 @@ from muleteer.errors import NotOpenError
 from muleteer.harness.confirmation import OPEN_LIMIT, OPEN_SECONDS, Confirmations, Pending, question
 from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, ScriptedBrain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.counting import Counted
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from tests.harness.conftest import House
 from tests.harness.scripted import ScriptedBrain
 

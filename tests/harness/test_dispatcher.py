@@ -7,7 +7,7 @@ from muleteer.harness.follower import in_order
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.signals import ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Data, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Fill, Scripted, ScriptedBrain

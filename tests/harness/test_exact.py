@@ -10,7 +10,7 @@ import pytest
 from muleteer.engine.protocol import Choice, Conversation, Message, Text, Use
 from muleteer.harness.exact import MISMATCH, Audit, ExactLane
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, ScriptedBrain, Write
 

@@ -9,7 +9,7 @@ import pytest
 
 from muleteer.harness.events import TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Skill
 from muleteer.tool import Data, Document, Notes, Result
 from tests.harness.conftest import House

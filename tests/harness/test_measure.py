@@ -7,7 +7,7 @@ import pytest
 from muleteer.errors import ConfigError
 from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from tests.harness.conftest import House
 from tests.harness.scripted import ScriptedBrain
 

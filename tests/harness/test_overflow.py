@@ -9,7 +9,7 @@ from muleteer.harness.answer import FACT_CHARACTERS, facts, values
 from muleteer.harness.clip import clipped
 from muleteer.harness.events import CallFinished, Event, TurnFailed, TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Document, Notes, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, Write

@@ -15,7 +15,7 @@ from muleteer.harness.events import Event, LevelFinished, LevelUse, TurnFinished
 from muleteer.harness.exact import Audit, ExactLane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Document, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, ScriptedBrain, Write

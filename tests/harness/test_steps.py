@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.catalogue.given import given_arguments
 from muleteer.errors import SkillError
-from muleteer.given import given_arguments
 from muleteer.harness.events import TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Skill
 from muleteer.tool import Notes, Result
 from tests.harness.conftest import House

@@ -22,7 +22,7 @@ from muleteer.harness.events import (
     TurnStarted,
 )
 from muleteer.harness.turn import FLOOR, Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Notes, Result
 from tests.harness.conftest import House
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, StuckBrain, Write

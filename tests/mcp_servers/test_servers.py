@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from muleteer.declared import Loaded
+from muleteer.catalogue.declared import Loaded
 from muleteer.mcp_servers.definitions import DESCRIPTION_LIMIT
 from muleteer.mcp_servers.server import MOST_TOOLS
 from muleteer.mcp_servers.service import McpServers

@@ -12,13 +12,13 @@ from muleteer.calendars import FolderCalendars
 from muleteer.chime import Chime
 from muleteer.harness.events import Event
 from muleteer.harness.turn import Harness
-from muleteer.home_sections import FilesSettings
 from muleteer.paths import share_dir
 from muleteer.ports.service import SerialPorts
 from muleteer.ports.settings import SerialSettings
 from muleteer.ringing import DeviceTimers
-from muleteer.sections import Budgets
 from muleteer.services import Services
+from muleteer.settings.home import FilesSettings
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, load_catalogue
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook

@@ -9,7 +9,7 @@ import pytest
 
 from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, Write
 from tests.skills.conftest import House
 

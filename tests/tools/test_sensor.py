@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muleteer.offering import OTHER
+from muleteer.catalogue.offering import OTHER
 from muleteer.store.notebook import SqliteNotebook
 from muleteer.tool import Data, Result, Services, Status
 from muleteer.toolbox import Toolbox

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muleteer.offering import OTHER
+from muleteer.catalogue.offering import OTHER
 from muleteer.store.notebook import SqliteNotebook
 from muleteer.tool import Data, Result, Services, Status
 from muleteer.toolbox import Toolbox

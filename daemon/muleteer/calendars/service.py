@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from muleteer import threads
 from muleteer.calendars.entries import Once, Series
 from muleteer.calendars.folder import Folder
 from muleteer.calendars.rules import DamagedError
+from muleteer.calling import threads
 from muleteer.services import Agenda, Appointment
 from muleteer.store.matching import keywords, meanings
 from muleteer.when.words import listed

@@ -38,7 +38,7 @@ def export_skill(name: str, target: Path | None) -> None:
     Example:
       muleteer skills export daily-brief /media/usb/daily-brief.zip
     """
-    from muleteer.bundles import pack, place, unpack
+    from muleteer.catalogue.bundles import pack, place, unpack
 
     folder = folder_of(name)
     target = target or Path(f"{folder.name}.zip")
@@ -67,8 +67,8 @@ def import_skill(source: Path, yes: bool, socket: Path | None) -> None:
     Example:
       muleteer skills import ~/downloads/good-night.zip
     """
-    from muleteer.bundles import place, unpack, without_code, write
-    from muleteer.skill_files import read_skill
+    from muleteer.catalogue.bundles import place, unpack, without_code, write
+    from muleteer.catalogue.skill_files import read_skill
 
     name, files = unpack(paths.expand(source))
     taken = without_code(files)

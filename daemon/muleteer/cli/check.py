@@ -56,8 +56,8 @@ def check(which: Sequence[str], no_model: bool, as_json: bool, socket: Path | No
 
 def check_folders(folders: Sequence[Path], socket: Path | None, model: bool = True) -> Entry:
     """`measured`, `reason` why not, and `skills` with name, path, problems and tokens each."""
+    from muleteer.catalogue.skill_files import read_skill
     from muleteer.cli.client import Daemon, find_socket
-    from muleteer.skill_files import read_skill
 
     entries: dict[str, Entry] = {}
     sound: dict[str, Skill] = {}
@@ -102,7 +102,7 @@ def print_check(found: Mapping[str, object]) -> None:
 
 def local_catalogue() -> Catalogue:
     """What a daemon would have loaded, gathered in this process."""
-    from muleteer.loading import Library
+    from muleteer.catalogue.loading import Library
     from muleteer.skills import load_catalogue
     from muleteer.tool import Services
     from muleteer.toolbox import Toolbox
@@ -113,7 +113,7 @@ def local_catalogue() -> Catalogue:
 
 def _alone(sound: Mapping[str, Skill]) -> list[Entry]:
     """The check without a daemon, with the tools that one would have."""
-    from muleteer.lint import lint, together
+    from muleteer.catalogue.lint import lint, together
 
     whole = together(local_catalogue(), sound)
     return [

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-from muleteer import layers, paths
+from muleteer import paths
 from muleteer.cli.options import config_option, json_option
 from muleteer.cli.render import safe
+from muleteer.settings import layers
 
 
 @click.group()

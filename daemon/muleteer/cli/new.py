@@ -125,7 +125,7 @@ def new_tool(name: str) -> None:
     Example:
       muleteer tools new roll_dice
     """
-    from muleteer.declared import NAME, RESERVED
+    from muleteer.catalogue.declared import NAME, RESERVED
 
     if not NAME.fullmatch(name) or name in RESERVED:
         raise click.UsageError(
@@ -147,8 +147,8 @@ def new_skill(name: str) -> None:
     Example:
       muleteer skills new good-night
     """
-    from muleteer.declared import RESERVED, handle_of
-    from muleteer.skill_files import NAME, NAME_LIMIT
+    from muleteer.catalogue.declared import RESERVED, handle_of
+    from muleteer.catalogue.skill_files import NAME, NAME_LIMIT
 
     if not NAME.fullmatch(name) or len(name) > NAME_LIMIT or name in map(handle_of, RESERVED):
         raise click.UsageError(

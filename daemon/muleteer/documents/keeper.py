@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from muleteer.calling.threads import in_thread
 from muleteer.documents import index
 from muleteer.documents.child import Child, Extract
 from muleteer.documents.folders import Listing, Stamp, list_below, open_below, shown
@@ -28,7 +29,6 @@ from muleteer.documents.index import Counts, Job, Limits
 from muleteer.documents.watch import Watch
 from muleteer.files import identity
 from muleteer.store.database import Database, StoreError
-from muleteer.threads import in_thread
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from muleteer.documents.folders import Stamp, open_below
 from muleteer.documents.index import MIGRATIONS, TOO_LARGE, Limits, kind_of
 from muleteer.documents.keeper import CHECK_SECONDS, Keeper, gently
 from muleteer.documents.search import Hit
-from muleteer.home_sections import FilesSettings
 from muleteer.services import FileText, FoundFile
+from muleteer.settings.home import FilesSettings
 from muleteer.store.database import Database
 
 log = logging.getLogger(__name__)

@@ -18,10 +18,11 @@ from typing import Annotated, Any
 import tomlkit
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, model_validator
 
-from muleteer import layers, paths
+from muleteer import paths
 from muleteer.engine.partial import HASH_CHUNK
 from muleteer.errors import ConfigError, ModelError
 from muleteer.files import open_regular
+from muleteer.settings import layers
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
 MAGIC = b"GGUF"

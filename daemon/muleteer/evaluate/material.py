@@ -18,7 +18,7 @@ from muleteer.engine.protocol import Conversation, JsonSchema, Message
 from muleteer.harness import constants, follower, tool_agent
 from muleteer.harness.dispatcher import control_line
 from muleteer.harness.planner import REPLY, Planner
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, load_catalogue
 from muleteer.store.notebook import SqliteNotebook
 from muleteer.tool import Result, Services

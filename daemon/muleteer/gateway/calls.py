@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from muleteer.declared import name_of
+from muleteer.catalogue.declared import name_of
 from muleteer.errors import RequestError
 from muleteer.gateway import replies
 from muleteer.gateway.requests import read_as

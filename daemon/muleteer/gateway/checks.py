@@ -15,15 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from muleteer.catalogue.lint import Problem, lint, together
+from muleteer.catalogue.skill_files import FILE_LIMIT, NAME_LIMIT, Skill, parse_skill
 from muleteer.errors import EngineError, SkillError
 from muleteer.gateway import replies
 from muleteer.gateway.health import Health
 from muleteer.gateway.requests import read_as
 from muleteer.harness.brains import Brain
 from muleteer.harness.checking import weigh
-from muleteer.lint import Problem, lint, together
-from muleteer.sections import Budgets
-from muleteer.skill_files import FILE_LIMIT, NAME_LIMIT, Skill, parse_skill
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue
 
 MOST_SKILLS = 64  # in one request; more than any menu holds

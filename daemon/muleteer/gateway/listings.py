@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from muleteer.declared import NAME, handle_of
-from muleteer.skill_files import NAME as HANDLE
+from muleteer.catalogue.declared import NAME, handle_of
+from muleteer.catalogue.skill_files import NAME as HANDLE
+from muleteer.catalogue.steering import Wishes
 from muleteer.skills import Catalogue, Skill
-from muleteer.steering import Wishes
 from muleteer.toolbox import Tool
 
 Entry = dict[str, object]

@@ -1,7 +1,7 @@
 """`POST /v1/skills/HANDLE` and `/v1/tools/HANDLE`: on, off, or another name.
 
 Knows the shapes on the wire: `{"enabled": false}` or `{"name": "clock"}` in, its listing out.
-What follows from a wish is `renewal.py`'s business.
+What follows from a wish is `catalogue/renewal.py`'s business.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from muleteer.catalogue.steering import KINDS, Kind
 from muleteer.errors import LoadingError, RequestError
 from muleteer.gateway import replies
 from muleteer.gateway.health import RETRY_SECONDS, Health
 from muleteer.gateway.listings import list_skills, list_tools
 from muleteer.gateway.requests import read_as
 from muleteer.skills import Catalogue
-from muleteer.steering import KINDS, Kind
 
 EXAMPLE = '{"enabled": false}'
 

@@ -18,7 +18,7 @@ from muleteer.harness.clip import clipped
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.scrub import Scrubber, plain
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Document, Notes, Result
 
 # Characters of facts one answer is written from: about 1,000 tokens of English text.

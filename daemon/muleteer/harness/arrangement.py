@@ -13,7 +13,7 @@ from muleteer.harness.brains import Brain
 from muleteer.harness.counting import Counted
 from muleteer.harness.planner import ROUNDS, Planner
 from muleteer.harness.shortlist import Shortlist
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from muleteer.catalogue.lint import Problem
 from muleteer.harness import follower
 from muleteer.harness.brains import Brain, Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.planner import REPLY, ROUNDS, Planner
 from muleteer.harness.signals import PlanSignal
-from muleteer.lint import Problem
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Skill
 
 

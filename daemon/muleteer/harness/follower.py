@@ -16,7 +16,7 @@ from muleteer.harness.clip import clipped
 from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Skill
 from muleteer.toolbox import Tool
 

@@ -6,12 +6,12 @@ Counts are the model's own tokenizer's. Nothing is decoded here.
 
 from __future__ import annotations
 
-from muleteer.declared import name_of
+from muleteer.catalogue.declared import name_of
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
 from muleteer.harness.counting import Counts
 from muleteer.harness.planner import ROUNDS, Planner
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Cost, MenuLine
 
 

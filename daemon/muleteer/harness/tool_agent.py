@@ -12,7 +12,7 @@ from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.toolbox import Tool
 
 

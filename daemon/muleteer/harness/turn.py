@@ -46,7 +46,7 @@ from muleteer.harness.ledger import Ledger
 from muleteer.harness.scrub import Scrubber
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, Plan, PlanSignal, ToolLoopHalt
 from muleteer.harness.tool_agent import ToolAgent
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Skill
 from muleteer.tool import Result
 from muleteer.toolbox import Tool

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from muleteer.results import PAYLOAD_LIMIT, clip
+from muleteer.calling.results import PAYLOAD_LIMIT, clip
 from muleteer.tool import Document, Result
 
 SHORT = 300  # characters that are fit to be spoken; what is longer is answered from

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from muleteer.declared import NAME, RESERVED, Loaded, Tool, handle_of
+from muleteer.catalogue.declared import NAME, RESERVED, Loaded, Tool, handle_of
 from muleteer.engine import vetting
 from muleteer.errors import SkillError
 from muleteer.tool import Effect, Result

@@ -21,14 +21,14 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 import muleteer
-from muleteer.declared import Loaded
+from muleteer.calling.results import sentence
+from muleteer.catalogue.declared import Loaded
 from muleteer.errors import SkillError
 from muleteer.mcp_servers import http, stdio
 from muleteer.mcp_servers.answers import result_of
 from muleteer.mcp_servers.definitions import Defined, Rules, made, tool_name
 from muleteer.mcp_servers.settings import McpServerSettings
 from muleteer.mcp_servers.sieve import Refuse, Sieve
-from muleteer.results import sentence
 from muleteer.tool import Result
 
 log = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from muleteer import threads
-from muleteer.declared import Loaded
+from muleteer.calling import threads
+from muleteer.calling.results import sentence
+from muleteer.catalogue.declared import Loaded
 from muleteer.mcp_servers.settings import McpSettings
-from muleteer.results import sentence
 
 if TYPE_CHECKING:
     from muleteer.mcp_servers.server import Server

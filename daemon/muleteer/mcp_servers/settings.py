@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from muleteer.sections import Seconds, Section, Words
+from muleteer.settings.sections import Seconds, Section, Words
 
 
 class McpServerSettings(Section):

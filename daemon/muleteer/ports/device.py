@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from muleteer.calling.threads import in_thread
 from muleteer.ports.link import Connect, Link, SilenceError
 from muleteer.ports.protocol import State, UnclearError, confirmed, measured, told
 from muleteer.ports.settings import DeviceSettings, SwitchSettings
 from muleteer.services import Reading, Told
-from muleteer.threads import in_thread
 
 WAITING = 4  # requests; each may take seconds, so who comes after them would only give up
 READ_SECONDS = 30.0  # for all that one request reads; half of what a tool's call may take

@@ -13,11 +13,11 @@ from functools import partial
 
 from serial.tools.list_ports import comports
 
+from muleteer.calling.threads import in_thread
 from muleteer.ports.device import Device
 from muleteer.ports.finding import Listing, connect, described
 from muleteer.ports.settings import SerialSettings, folded
 from muleteer.services import Port, Reading, Told
-from muleteer.threads import in_thread
 
 NEAR = 0.8  # of difflib's ratio: one wrong letter in five; less makes a cellar of a seller
 SMALL = frozenset(("a", "at", "for", "in", "is", "now", "of", "on", "sensor", "state", "status", "the"))

@@ -14,7 +14,7 @@ from typing import Annotated
 import regex
 from pydantic import AfterValidator, Field, Strict, StringConstraints, model_validator
 
-from muleteer.sections import Count, Place, Seconds, Section, Words
+from muleteer.settings.sections import Count, Place, Seconds, Section, Words
 
 LONGEST_LINE = 200  # characters of one request; a microcontroller's own buffer is often 64 bytes
 MOST_DEVICES = 16  # more ports than a board with a hub has

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from muleteer.threads import in_thread
+from muleteer.calling.threads import in_thread
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address

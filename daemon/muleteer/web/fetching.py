@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import httpx
 
 import muleteer
+from muleteer.calling.threads import in_thread
 from muleteer.services import Page
-from muleteer.threads import in_thread
 from muleteer.web import addresses
 from muleteer.web.addresses import Place, RefusedError, Resolve
 

@@ -14,8 +14,8 @@ from typing import Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from muleteer import layers
-from muleteer.layers import Given
+from muleteer.settings import layers
+from muleteer.settings.layers import Given
 
 LONGEST_SHOWN = 80  # characters of a wrong value that its sentence repeats
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from muleteer import session
-from muleteer.lending import Lent
-from muleteer.threads import in_thread
+from muleteer.calling.lending import Lent
+from muleteer.calling.threads import in_thread
 from muleteer.tool import Note
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from muleteer.declared import NAME, RESERVED, Loaded, handle_of, name_of
+from muleteer.catalogue.declared import NAME, RESERVED, Loaded, handle_of, name_of
+from muleteer.catalogue.loading import Library
+from muleteer.catalogue.shelf import Shelf
+from muleteer.catalogue.skill_files import NAME as HANDLE
+from muleteer.catalogue.skill_files import SkillLibrary
+from muleteer.catalogue.steering import HANDLE_LIMIT, KINDS, Kind, Wishes, read_steering, write_steering
 from muleteer.errors import RequestError, StorageError
-from muleteer.loading import Library
 from muleteer.services import Services
-from muleteer.shelf import Shelf
-from muleteer.skill_files import NAME as HANDLE
-from muleteer.skill_files import SkillLibrary
 from muleteer.skills import Catalogue, build_catalogue
-from muleteer.steering import HANDLE_LIMIT, KINDS, Kind, Wishes, read_steering, write_steering
 from muleteer.toolbox import Toolbox
 
 FILE_NAME = "steering.json"

@@ -29,8 +29,8 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
+from muleteer.calling.threads import in_thread
 from muleteer.files import identity
-from muleteer.threads import in_thread
 
 log = logging.getLogger(__name__)
 

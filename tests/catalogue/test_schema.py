@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, Field, create_model
 from typing_extensions import TypedDict
 
+from muleteer.catalogue.schema import read_docstring, read_form, vet
 from muleteer.errors import SkillError
-from muleteer.schema import read_docstring, read_form, vet
 from muleteer.tool import Result, Services
 
 

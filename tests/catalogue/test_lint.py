@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from muleteer.lint import lint, together
+from muleteer.catalogue.lint import lint, together
 from muleteer.skills import Catalogue, Skill
 from muleteer.tool import Result, tool
 from muleteer.toolbox import Toolbox

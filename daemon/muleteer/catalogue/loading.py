@@ -20,14 +20,14 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from muleteer.declared import Loaded, read_tool
+from muleteer.calling.results import sentence, tidy
+from muleteer.calling.threads import within
+from muleteer.catalogue.declared import Loaded, read_tool
+from muleteer.catalogue.shelf import Shelf
+from muleteer.catalogue.trust import check_folder, read_trusted
 from muleteer.errors import SkillError
 from muleteer.paths import origin_of
-from muleteer.results import sentence, tidy
-from muleteer.shelf import Shelf
-from muleteer.threads import within
 from muleteer.tool import ToolFunction
-from muleteer.trust import check_folder, read_trusted
 
 log = logging.getLogger(__name__)
 

@@ -10,12 +10,12 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
+from muleteer.calling.threads import in_thread
+from muleteer.catalogue.steering import Kind
+from muleteer.catalogue.stock import Stock
 from muleteer.errors import ConfigError, EngineError, MuleteerError
 from muleteer.harness.turn import Harness
 from muleteer.skills import Catalogue
-from muleteer.steering import Kind
-from muleteer.stock import Stock
-from muleteer.threads import in_thread
 
 log = logging.getLogger(__name__)
 

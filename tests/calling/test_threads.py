@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from muleteer.threads import OwnLoop, in_thread, within
+from muleteer.calling.threads import OwnLoop, in_thread, within
 
 
 async def ended(function: object, done: asyncio.Event) -> object:

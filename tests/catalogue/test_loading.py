@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.declared import Loaded
-from muleteer.loading import Library
-from muleteer.shelf import Shelf
+from muleteer.catalogue.declared import Loaded
+from muleteer.catalogue.loading import Library
+from muleteer.catalogue.shelf import Shelf
 from muleteer.tool import Result
 from muleteer.toolbox import Toolbox
 from tests.test_toolbox import GOOD, SERVICES, text_of, write

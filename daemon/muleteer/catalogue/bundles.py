@@ -17,9 +17,9 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from muleteer.catalogue.skill_files import NAME
 from muleteer.errors import SkillError
 from muleteer.files import open_regular, read_whole
-from muleteer.skill_files import NAME
 
 MOST_FILES = 64  # of one skill: its steps, and what they refer to
 LARGEST_FILE = 1 << 20  # bytes; a long document

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.catalogue.trust import check_folder, read_trusted
 from muleteer.errors import SkillError
-from muleteer.trust import check_folder, read_trusted
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 

@@ -17,10 +17,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
+from muleteer.catalogue.hints import read_hints
 from muleteer.engine import narrowing, vetting
 from muleteer.engine.references import Refusal
 from muleteer.errors import SkillError
-from muleteer.hints import read_hints
 from muleteer.tool import Named, Result, Services, ToolFunction
 
 Json = dict[str, Any]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.bundles import LARGEST_FILE, MOST_FILES, pack, place, unpack, without_code
+from muleteer.catalogue.bundles import LARGEST_FILE, MOST_FILES, pack, place, unpack, without_code
 from muleteer.errors import SkillError
 
 TEXT = b"---\nname: mine\n---\nAsk @clock.\n"

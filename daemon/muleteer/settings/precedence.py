@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
 
 from muleteer import paths
-from muleteer.layers import Given
+from muleteer.settings.layers import Given
 
 PLACES = (Path, tuple[Path, ...])
 NUMBERS: dict[object, Callable[[str], object]] = {int: int, float: float}

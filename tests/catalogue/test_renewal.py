@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.catalogue.renewal import Renewal, gather
 from muleteer.engine.protocol import Conversation, JsonSchema, Text
 from muleteer.errors import ConfigError, EngineError
 from muleteer.harness.events import TurnFinished
 from muleteer.harness.turn import Harness
-from muleteer.renewal import Renewal, gather
-from muleteer.sections import Budgets
+from muleteer.settings.sections import Budgets
+from tests.catalogue.test_stock import Home
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain
 from tests.test_skills import skill
-from tests.test_stock import Home
 
 DEADLINE = 10.0  # seconds; nothing here takes one, and a busy machine is forgiven
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.watching import changes
+from muleteer.catalogue.watching import changes
 
 DEADLINE = 30.0  # seconds; the kernel tells at once, and a busy machine is forgiven
 

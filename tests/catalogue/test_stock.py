@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.catalogue.loading import Library
+from muleteer.catalogue.skill_files import SkillLibrary
+from muleteer.catalogue.steering import HANDLE_LIMIT
+from muleteer.catalogue.stock import FILE_NAME, Stock
 from muleteer.errors import ConfigError, RequestError, StorageError
-from muleteer.loading import Library
-from muleteer.skill_files import SkillLibrary
 from muleteer.skills import Catalogue
-from muleteer.steering import HANDLE_LIMIT
-from muleteer.stock import FILE_NAME, Stock
 from tests.test_skills import skill
 from tests.test_toolbox import GOOD, SERVICES, text_of, write
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import pytest
 
+from muleteer.catalogue.offering import MOST_NAMES, OTHER
 from muleteer.engine import vetting
-from muleteer.offering import MOST_NAMES, OTHER
 from muleteer.ports.service import SerialPorts
 from muleteer.ports.settings import SerialSettings
 from muleteer.services import Absent, Notebook

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from muleteer.declared import Loaded, Tool
-from muleteer.schema import Form
+from muleteer.catalogue.declared import Loaded, Tool
+from muleteer.catalogue.schema import Form
 from muleteer.services import Absent, Naming, Services
 
 MOST_NAMES = 48  # of one kind; more would fill the prompt, and the tool itself tells what there is

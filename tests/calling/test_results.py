@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muleteer.results import PAYLOAD_LIMIT, TEXT_LIMIT, checked, sentence
+from muleteer.calling.results import PAYLOAD_LIMIT, TEXT_LIMIT, checked, sentence
 from muleteer.tool import Data, Document, Notes, Result, Status
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from muleteer.sections import Count, Places, Seconds, Section, Words
+from muleteer.settings.sections import Count, Places, Seconds, Section, Words
 
 
 class FilesSettings(Section):

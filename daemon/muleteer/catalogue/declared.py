@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from muleteer.calling.results import sentence, tidy
+from muleteer.calling.threads import OwnLoop
+from muleteer.catalogue.schema import Form, read_form
 from muleteer.errors import SkillError
-from muleteer.results import sentence, tidy
-from muleteer.schema import Form, read_form
-from muleteer.threads import OwnLoop
 from muleteer.tool import Declaration, Effect, ToolFunction
 
 NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muleteer.coercions import seconds
+from muleteer.calling.coercions import seconds
 from muleteer.tool import Result, Seconds, Services, Status, tool
 from muleteer.toolbox import Toolbox
 

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from muleteer.declared import handle_of
+from muleteer.catalogue.declared import handle_of
 from muleteer.skills import Catalogue, Skill
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from muleteer.results import tidy
+from muleteer.calling.results import tidy
 
 T = TypeVar("T")
 

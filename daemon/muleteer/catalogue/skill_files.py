@@ -15,12 +15,12 @@ from typing import Any
 
 import yaml
 
-from muleteer.declared import RESERVED, handle_of
+from muleteer.catalogue.declared import RESERVED, handle_of
+from muleteer.catalogue.given import given_arguments
+from muleteer.catalogue.shelf import Shelf
+from muleteer.catalogue.trust import check_folder, read_trusted
 from muleteer.errors import SkillError
-from muleteer.given import given_arguments
 from muleteer.paths import origin_of
-from muleteer.shelf import Shelf
-from muleteer.trust import check_folder, read_trusted
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 FILE_LIMIT = 32_768  # bytes; several times what fits a prompt, and little enough to parse at once
