@@ -61,7 +61,12 @@ async def test_what_is_kept_and_how_long(kept: Kept) -> None:
     kept.memory.add("Is there milk?", "No.", "s")
     body = await kept.get("")
     assert texts(body, "pages", "name") == ["Shopping"]
-    assert body["turns"] == {"turns": 1, "oldest": (await kept.memory.kept()).oldest, "dropped": 0}
+    assert body["turns"] == {
+        "turns": 1,
+        "oldest": (await kept.memory.kept()).oldest,
+        "dropped": 0,
+        "waiting": 0,
+    }
     assert (body["keep_days"], body["keep_turns"], body["unavailable"]) == (30, 100, [])
 
 

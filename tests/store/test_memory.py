@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from muleteer.store import database
 from muleteer.store import memory as module
 from muleteer.store.database import StoreError
 from muleteer.store.memory import CUT, LONGEST_TEXT, MOST_PENDING, TurnMemory
@@ -41,6 +42,25 @@ async def backdate(path: Path, number: int, days: float) -> None:
 def in_files(path: Path, word: str) -> bool:
     """Whether the word stands in the file, or in what SQLite keeps beside it."""
     return any(word.encode() in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
+@contextmanager
+def unwritable(path: Path) -> Iterator[None]:
+    """The file can be read and not written, as on a full disk: somebody else writes it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@pytest.fixture
+async def hasty(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TurnMemory]:
+    """One that does not wait for others to finish with the file."""
+    monkeypatch.setattr(database, "BUSY_TIMEOUT", 0.01)
+    made = TurnMemory(path, days=30, turns=100)
+    await made.open()
+    yield made
+    await made.close()
 
 
 def damage(path: Path) -> None:
@@ -186,3 +206,47 @@ async def test_a_turn_that_cannot_be_read_hides_no_other(
     with pytest.raises(StoreError, match="1 of the turns that fit are damaged, and no other fits"):
         await memory.search("kettle")
     assert "The turn 2 cannot be read" in caplog.text
+
+
+async def test_what_waits_for_the_disk_is_not_denied_and_is_found_once_there_is_room(
+    hasty: TurnMemory, path: Path
+) -> None:
+    hasty.add("the kettle", "Yes.", "s")
+    assert await messages(hasty, "kettle") == ["the kettle"]
+    with unwritable(path):
+        hasty.add("my secret code is PELICAN", "Fine.", "s")
+        with pytest.raises(StoreError, match=r"not looked at \(1\) wait to be written: .* locked"):
+            await hasty.search("pelican")
+        assert await messages(hasty, "kettle") == ["the kettle"]
+        assert await messages(hasty, "pelican", "before yesterday") == []
+        assert ((await hasty.kept()).turns, (await hasty.kept()).waiting) == (1, 1)
+    assert await messages(hasty, "pelican") == ["my secret code is PELICAN"]
+    assert (await hasty.kept()).waiting == 0
+
+
+async def test_what_waited_for_the_disk_does_not_come_back_after_it_was_forgotten(
+    hasty: TurnMemory, path: Path
+) -> None:
+    with unwritable(path):
+        hasty.add("my secret code is PELICAN", "Fine.", "s")
+        assert (await hasty.kept()).waiting == 1
+    assert await hasty.forget_time("") == 1
+    hasty.add("hello", "Hello.", "s")
+    assert await messages(hasty, "pelican") == []
+    assert await messages(hasty) == ["hello"]
+    assert not in_files(path, "PELICAN")
+
+
+async def test_what_cannot_be_erased_from_the_file_is_at_least_not_written_there(
+    hasty: TurnMemory, path: Path
+) -> None:
+    with unwritable(path):
+        hasty.add("my secret code is PELICAN", "Fine.", "s")
+        with pytest.raises(StoreError, match="locked"):
+            await hasty.forget_time("before yesterday")
+        assert (await hasty.kept()).waiting == 1
+        with pytest.raises(StoreError, match="locked"):
+            await hasty.forget_time("today")
+        assert (await hasty.kept()).waiting == 0
+    assert await messages(hasty) == []
+    assert not in_files(path, "PELICAN")

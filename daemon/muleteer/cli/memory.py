@@ -287,6 +287,7 @@ def _turns_kept(body: Fields) -> str:
         return "How many turns are kept is not known."
     since = f", the oldest of {_day(turns['oldest'])}" if turns["oldest"] else ""
     lost = f"; {turns['dropped']} could not be written" if turns["dropped"] else ""
+    lost += f"; {turns['waiting']} wait to be written" if turns.get("waiting") else ""
     limits = f"kept for {days} days, at most {body.get('keep_turns')}"
     return f"{_count(turns, 'turns', 'past turn')}{since}; {limits}{lost}."
 

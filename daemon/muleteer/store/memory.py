@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +32,7 @@ MOST_PENDING = 256  # turns kept in memory while the file cannot be written
 CLEAN_AFTER = 1_000  # turns after which what is outdated is looked for, if not once a day
 CUT = " \u2026 (cut)"
 FIRST, LAST = "", "\U0010ffff"  # before and after every time, and whatever else stands in its place
+NEVER = (LAST, LAST)  # a span that holds nothing
 
 MIGRATIONS = (
     (
@@ -68,11 +69,12 @@ NOT_KEPT = "what is said is not kept; the setting memory.keep_days is 0."
 @dataclass(frozen=True, slots=True)
 class Kept:
     """How much is kept: turns in the file, when the oldest was finished (empty: none), turns that could not
-    be written and were dropped."""
+    be written and were dropped, and those that wait in memory until they can be."""
 
     turns: int
     oldest: str
     dropped: int
+    waiting: int = 0
 
 
 class TurnMemory:
@@ -86,10 +88,11 @@ class TurnMemory:
         self._pending: deque[tuple[str | bool, ...]] = deque(maxlen=MOST_PENDING)
         self._added, self._settled = asyncio.Event(), asyncio.Event()
         self._settled.set()
+        self._whole = asyncio.Lock()  # while it is held, each turn is either in the file or in `_pending`
         self._writing: asyncio.Task[None] | None = None
         self._ending = False
         self._dropped = 0
-        self._failing = False
+        self._failing = ""  # why the last attempt to write failed
         self._cleaned = ""  # the day on which outdated turns were last erased
         self._unclean = 0  # turns written since
 
@@ -125,7 +128,8 @@ class TurnMemory:
         """Turns that hold the most words of the query, best first, those that found nothing after the others;
         the newest for a query without words.
         `when` names the time they were finished in, as `when/past.py` reads it; empty: any. Raises
-        `ValueError` for words that name no time, `StoreError` for all else."""
+        `ValueError` for words that name no time, `StoreError` for all else: also where nothing was found
+        while turns of that time wait for the disk, which were not looked at."""
         words, span = keywords(query), span_of(when)
 
         def select(connection: sqlite3.Connection) -> list[PastTurn]:
@@ -136,14 +140,18 @@ class TurnMemory:
             numbers.sort(key=vain.__contains__)
             return _take(connection, numbers, match, limit)
 
-        return await self._read(select)
+        found = await self._read(select)
+        waiting = sum(1 for row in self._pending if _within(row, span))
+        if waiting and self._failing and not found:
+            raise StoreError(f"turns that were not looked at ({waiting}) wait to be written: {self._failing}")
+        return found
 
     async def kept(self) -> Kept:
         """Raises `StoreError`."""
 
         def count(connection: sqlite3.Connection) -> Kept:
             turns, oldest = connection.execute("SELECT count(*), min(finished) FROM turns").fetchone()
-            return Kept(turns, str(oldest or ""), self._dropped)
+            return Kept(turns, str(oldest or ""), self._dropped, len(self._pending))
 
         return await self._read(count) if self.days else Kept(0, "", 0)
 
@@ -160,26 +168,39 @@ class TurnMemory:
         are."""
         span = span_of(when)
         remove = "DELETE FROM turns WHERE finished >= ? AND finished < ?"
-        return await self._erase(lambda connection: connection.execute(remove, span).rowcount)
+        return await self._erase(lambda connection: connection.execute(remove, span).rowcount, span)
 
     async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Of a memory that has taken in all that was added."""
         if not self.days:
             raise StoreError(NOT_KEPT)
-        await self._settled.wait()
+        await self._settle()
         return await self._database.read(work)
 
-    async def _erase(self, remove: Callable[[sqlite3.Connection], int]) -> int:
+    async def _settle(self) -> None:
+        """Until all that was added is written, or could not be, tried just now."""
+        if self._pending and not self._ending:
+            self._settled.clear()
+            self._added.set()
+        await self._settled.wait()
+
+    async def _erase(self, remove: Callable[[sqlite3.Connection], int], span: tuple[str, str] = NEVER) -> int:
+        """Also what waits for the disk and was finished in `span`, or it would come back with the next
+        turn."""
         if not self.days and not self._path.exists():
             return 0
-        await self._settled.wait()
+        await self._settle()
 
         def erase(connection: sqlite3.Connection) -> int:
             count = remove(connection)
             connection.execute(FORGET_WORDS)
             return count
 
-        return await self._database.erase(erase)
+        async with self._whole:
+            left = [row for row in self._pending if not _within(row, span)]
+            gone = len(self._pending) - len(left)
+            self._pending = deque(left, maxlen=MOST_PENDING)
+            return gone + await self._database.erase(erase)
 
     async def _run(self) -> None:
         """Write whenever there is something new, until `close`. The one place that writes turns, so that
@@ -189,8 +210,9 @@ class TurnMemory:
             await self._added.wait()
             self._added.clear()
             ending = self._ending  # what is added from here on sets the event again
-            await self._write()
-            if not self._added.is_set():
+            async with self._whole:
+                await self._write()
+            if ending or not self._added.is_set():
                 self._settled.set()
 
     async def _write(self) -> None:
@@ -202,7 +224,7 @@ class TurnMemory:
                 await self._database.write(lambda connection: connection.executemany(INSERT, rows))
                 self._unclean += len(rows)
                 rows.clear()
-                self._failing = False
+                self._failing = ""
             if self._unclean and (self._unclean > CLEAN_AFTER or self._cleaned != _today()):
                 await self._clean()
         except StoreError as error:
@@ -230,7 +252,7 @@ class TurnMemory:
         """Told once, until it works again."""
         if not self._failing:
             log.warning("What is said is not remembered: %s", error)
-        self._failing = True
+        self._failing = str(error)
 
 
 def _newest(connection: sqlite3.Connection, span: tuple[str, str]) -> Iterator[int]:
@@ -254,6 +276,11 @@ def _turn(connection: sqlite3.Connection, number: int, match: float) -> PastTurn
     message, answer, finished, session, device = texts
     when = datetime.fromisoformat(finished).astimezone()
     return PastTurn(message, answer, when, match, session, device, number, bool(found))
+
+
+def _within(row: Sequence[str | bool], span: tuple[str, str]) -> bool:
+    """Whether a turn that waits was finished in `span`."""
+    return span[0] <= str(row[2]) < span[1]
 
 
 def _storable(text: str) -> str:
