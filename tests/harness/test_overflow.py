@@ -157,7 +157,7 @@ async def test_a_result_as_large_as_a_house_is_cut_for_the_model_and_whole_besid
     events, one = await run(house, "lamps?", *script, budgets=budgets, brain=brain)
     last = events[-1]
     assert isinstance(last, TurnFinished), last
-    assert last.answer == "Lamp 3 is off."
+    assert last.answer == "house: Lamp 3 is off."
     assert await one.count(one.asked[-1]) <= budgets.answer_prompt
     shown = one.asked[-1].messages[-1].content
     assert "characters cut]" in shown

@@ -112,7 +112,7 @@ async def test_fetch_file_answers_from_the_text_and_copies_its_values(house: Hou
     answer = Write(("The chimney sweep comes on 14 March at 9:30.",))
     turn = await finished(house, message, plan("fetch-file"), Fill({"name": "chimney letter"}), answer)
     assert calls(turn) == [("read_file", "ok")]
-    assert turn.answer == "The chimney sweep comes on 14 March at 9:30."
+    assert turn.answer == "papers/chimney letter.txt: The chimney sweep comes on 14 March at 9:30."
     assert [level.name for level in turn.levels] == ["planner", "agent:read_file", "answer"]
 
 
@@ -139,7 +139,6 @@ async def test_home_control_switches_because_of_what_a_sensor_says(house: House)
         Fill({"name": "greenhouse"}),
         Fill({"tool": "switch", "instruction": "turn on the lamp"}),
         Fill({"name": "lamp", "state": "on"}),
-        Fill({"tool": "finish"}),
     )
     assert calls(turn) == [("sensor", "ok"), ("switch", "ok")]
     assert turn.answer == "The greenhouse is 21.5 °C. The lamp is on now."
@@ -150,6 +149,8 @@ async def test_home_control_waits_for_a_yes_where_one_is_needed(house: House) ->
     harness = Harness(
         ScriptedBrain(
             plan("home-control"),
+            Fill({"tool": "sensor", "instruction": "greenhouse"}),
+            Fill({"name": "greenhouse"}),
             Fill({"tool": "switch", "instruction": "lamp on"}),
             Fill({"name": "lamp", "state": "on"}),
         ),
@@ -157,12 +158,12 @@ async def test_home_control_waits_for_a_yes_where_one_is_needed(house: House) ->
         Budgets(),
         ("physical",),
     )
-    asked = [event async for event in harness.run("turn off the lamp and the fan")][-1]
+    asked = [event async for event in harness.run("if the greenhouse is warm, turn on the lamp")][-1]
     assert isinstance(asked, Confirm)
     assert asked.question == 'Shall I call switch with name "lamp" and state "on"? It acts on a real device.'
-    assert house.board.heard == []
+    assert house.board.heard == ["T?"]
     turn = last_of([event async for event in harness.confirmed(harness.take(asked.turn), True)])
-    assert turn.answer == "The lamp is on now."
+    assert turn.answer == "The greenhouse is 21.5 °C.\nThe lamp is on now."
     assert "L1" in house.board.heard
 
 

@@ -46,6 +46,13 @@ def needs_writing(results: Sequence[Result]) -> bool:
     return notes > 1 or any(isinstance(r.payload, Document) for r in results)
 
 
+def attributed(piece: str, results: Sequence[Result]) -> str:
+    """The beginning of an answer that a model wrote, with the documents that it is from: what a text says is
+    not said in Muleteer's own name."""
+    names = dict.fromkeys(plain(each.payload.name) for each in results if isinstance(each.payload, Document))
+    return piece if not names or piece == spoken(results) else f"{', '.join(names)}: {piece}"
+
+
 def _sentences(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(filter(None, (plain(result.text).strip() for result in results))))
 

@@ -26,10 +26,15 @@ CONTROL_CHARACTERS = 400
 
 Call = Callable[[str, Mapping[str, object]], Awaitable[Outcome]]
 Gate = Callable[[Tool, dict[str, object]], Result | None]
+Permit = Callable[[Tool, Mapping[str, object]], str]
 
 
 def _open_gate(tool: Tool, arguments: dict[str, object]) -> Result | None:
     return None
+
+
+def _any_call(tool: Tool, arguments: Mapping[str, object]) -> str:
+    return ""
 
 
 @dataclass
@@ -52,7 +57,8 @@ class Dispatcher:
     """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran; with
     `in_order` no tool may be asked for before those that precede it in `tools`; with `each_once` too, it is
     over when the last of them has succeeded. `gate` sees every call before it runs, and may give the result
-    in its place."""
+    in its place; `permit` says why a call that a model wrote may not be made. Of such calls, so many may act
+    on the world as `deeds` allows a tool, else one."""
 
     def __init__(
         self,
@@ -64,8 +70,11 @@ class Dispatcher:
         in_order: bool = False,
         each_once: bool = False,
         gate: Gate = _open_gate,
+        permit: Permit = _any_call,
+        deeds: Mapping[str, int] | None = None,
     ) -> None:
-        self._gate = gate
+        self._gate, self._permit, self._deeds = gate, permit, deeds or {}
+        self._done: Counter[str] = Counter()
         self._in_order, self._each_once = in_order, each_once
         self._tools = {tool.name: tool for tool in tools}
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
@@ -81,14 +90,17 @@ class Dispatcher:
         return bool(self._asked)
 
     def open_tools(self) -> list[str]:
-        """The tools L2 may ask for now: shown, below their limit, not asked for in circles, and with steps in
-        order none beyond the first that was not asked for yet."""
+        """The tools L2 may ask for now: shown, below their limit, not asked for in circles; with steps in
+        order none beyond the first not asked for yet, and none that acts on what was not found out."""
         reach = self._shown()
         if self._in_order:
             ahead = [name for name in reach if not self._asked[name]]
             if self._each_once and not ahead and self._succeeded():
                 return []
             reach = [name for name in reach if name not in ahead[1:]]
+            if self.bridge.results and not self._succeeded():
+                reach = [name for name in reach if self._tools[name].effect == "read"]
+        reach = [name for name in reach if not self._spent(self._tools[name])]
         return [n for n in reach if self._asked[n] < CALLS_PER_TOOL and n not in self._repeated]
 
     async def dispatch(self, name: str, instruction: str) -> str:
@@ -98,13 +110,20 @@ class Dispatcher:
         if tool is None:
             self._count("an unknown tool")
             return f"error: unknown tool '{name}'. Available: {', '.join(self._shown())}"
+        closed = tool.effect == "physical" and tool.name not in self.open_tools()
         self._count(tool.name)
+        if closed:
+            return f"refused: {tool.name} may not be used now."
         if (tool.name, instruction) in self._requests:
             return self._refused(tool)
         self._requests.add((tool.name, instruction))
         arguments = await self._agent.arguments(tool, instruction)
         if arguments is None:
             return f"error: the arguments of {tool.name} were too long; ask for less at once."
+        if why := self._permit(tool, arguments):
+            self._repeated.add(tool.name)
+            self.bridge.add(tool.name, Result.error(why))
+            return f"refused: {why}"
         return await self._once(tool, arguments)
 
     async def call(self, tool: Tool, arguments: Mapping[str, object]) -> str:
@@ -118,6 +137,10 @@ class Dispatcher:
             return self._refused(tool)
         self._made.add(made)
         return control_line(await self._run(tool, arguments))
+
+    def _spent(self, tool: Tool) -> bool:
+        """Whether a tool has acted on the world as often as it may, or tried to."""
+        return tool.effect == "physical" and self._done.total() >= max(1, self._deeds.get(tool.name, 1))
 
     def _succeeded(self) -> bool:
         """Whether the last call found or did something."""
@@ -137,6 +160,8 @@ class Dispatcher:
         self._calls.append(CallUse(tool.name, result.status.value, round(outcome.ms, 1)))
         self._emit(CallFinished(tool.name, result.status.value, result.text, round(outcome.ms, 1)))
         self.bridge.add(tool.name, result)
+        if tool.effect == "physical" and result.status is not Status.ERROR:
+            self._done[tool.name] += 1
         return result
 
     def _resolve(self, name: str) -> Tool | None:

@@ -23,7 +23,7 @@ from contextlib import closing
 
 from muleteer.engine.protocol import Message
 from muleteer.errors import MuleteerError, OverBudgetError, RequestError, TooLongError
-from muleteer.harness import answer, confirmation, follower, steps
+from muleteer.harness import answer, confirmation, follower, orders, steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Brain, Lane
 from muleteer.harness.claims import CORRECTION, claims
@@ -316,6 +316,8 @@ class _Turn:
             follower.in_order(text),
             follower.each_once(text),
             self._gate,
+            lambda tool, arguments: orders.refusal(tool, arguments, message, text),
+            {tool.name: text.count(f"@{tool.handle}") for tool in tools},
         )
         self.bridge = dispatcher.bridge
         prose = ""
@@ -342,7 +344,7 @@ class _Turn:
         results = self.bridge.results
         if answer.needs_writing(results):
             async for piece in self.writer.from_facts(message, results, self._acted()):
-                self._say(piece)
+                self._say(piece if self.said else answer.attributed(piece, results))
         if not self.said:
             self._say(answer.spoken(results))
         if not self.said:

@@ -1,0 +1,69 @@
+"""Whether a message orders a deed, as far as words can tell: what stands between a small model and a switch.
+
+Pure. A rule here can only forbid, and what it forbids is said, so that the user can say it in other words.
+Knows English, German, Spanish and French; the rest is left to plans and permissions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from muleteer.toolbox import Tool
+
+NO_ORDER = "Nothing was done: I take that for a question, or for something not to do. Say plainly what to do."
+
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
+_CONDITION = re.compile(
+    r"\b(?:if|when|unless|in case|wenn|falls|sobald|si|cuando|quand)\b[^,.;!?]*", re.IGNORECASE
+)
+_NEGATED = re.compile(
+    r"\b(?:not|never|nicht|kein\w*|nie|niemals|nunca|jamás|pas|jamais)\b"
+    r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b|\bno (?:\w+es|\w+as)\b",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(
+    r"^\W*(?:how|why|what does|what happens|wie|warum|weshalb|cómo|por qué|comment|pourquoi)\b", re.IGNORECASE
+)
+_ASKING = re.compile(
+    r"^\W*(?:what|when|where|who|which|is|are|was|were|do|does|did|has|have|should|shall i|must i"
+    r"|was|wann|wo|wer|welche\w*|ist|sind|war|waren|hat|haben|soll|sollen|sollte|muss"
+    r"|qué|cuándo|dónde|está|debo|est-ce|dois-je)\b.*\?\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_WORD = re.compile(r"\w{3,}")
+
+
+def orders(message: str) -> bool:
+    """Whether a sentence of it can be an order: none that negates, and none that only asks."""
+    return any(_orders(sentence) for sentence in _SENTENCE.findall(message))
+
+
+def refusal(tool: Tool, arguments: Mapping[str, object], message: str, steps: str) -> str:
+    """Why a physical tool may not be called with arguments that a model wrote; empty when it may. It must be
+    ordered, and what it acts on must be named by the message or by the skill's `steps`."""
+    if tool.effect != "physical":
+        return ""
+    if not orders(message):
+        return NO_ORDER
+    named = _words(f"{message} {steps}")
+    properties = tool.parameters.get("properties", {})
+    for key, value in arguments.items():
+        free = isinstance(value, str) and "enum" not in properties.get(key, {})
+        if free and (said := _words(str(value))) and not said & named:
+            return f"Nothing was done: {value} was not asked for. Say by its name what is meant."
+    return ""
+
+
+def _orders(sentence: str) -> bool:
+    if _ABOUT.search(sentence) or _ASKING.search(sentence):
+        return False
+    rest = _CONDITION.sub(" ", sentence)
+    return bool(_WORD.search(rest)) and not _NEGATED.search(rest)
+
+
+def _words(text: str) -> set[str]:
+    """Words without accents and case, cut to what inflection leaves alone."""
+    flat = unicodedata.normalize("NFKD", text.replace("_", " ").replace("-", " ")).casefold()
+    return {word[:5] for word in _WORD.findall("".join(c for c in flat if not unicodedata.combining(c)))}
