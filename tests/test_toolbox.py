@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from muleteer.tool import Note, Result, Services, Status, tool
+from muleteer.tool import Effect, Note, Result, Services, Status, tool
 from muleteer.toolbox import STUCK_LIMIT, Toolbox
 
 GOOD = '''
@@ -360,6 +360,19 @@ async def test_cancelling_the_caller_passes_through() -> None:
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
+
+
+@pytest.mark.parametrize("effect", ["write", "physical"])
+async def test_nobody_knows_whether_a_write_was_stopped_in_time(effect: Effect) -> None:
+    @tool(effect=effect, timeout=0.05)
+    async def pour() -> Result:
+        """Pour, and say nothing."""
+        await asyncio.Event().wait()
+        return Result.ok("never")
+
+    assert await text_of(Toolbox.of([pour], SERVICES), "pour") == (
+        "pour did not answer within 0.05 s; it may have been done all the same."
+    )
 
 
 async def test_threads_that_hang_do_not_pile_up() -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from muleteer.calling.lending import FROM_SERVICE, Lent
-from muleteer.calling.results import TEXT_LIMIT, checked, sentence, tidy
+from muleteer.calling.results import TEXT_LIMIT, checked, late, sentence, tidy, unsure
 from muleteer.calling.threads import OwnLoop, in_thread
 from muleteer.catalogue.declared import RESERVED, Loaded, Tool, handle_of, read_tool
 from muleteer.catalogue.loading import LOAD_LIMIT, Library
@@ -117,7 +117,7 @@ class Toolbox:
             async with asyncio.timeout(timeout):
                 return await in_thread(lambda: _perform(loaded, given, services, own), f"tool {name}", done)
         except TimeoutError:
-            return Result.error(f"{name} took longer than {timeout:g} s and was stopped.")
+            return late(name, timeout, loaded.tool.effect)
         except Exception as error:  # noqa: BLE001  # no more threads, or a fault that defied description
             return Result.error(f"{name} failed: {sentence(error)}")
         finally:
@@ -150,7 +150,7 @@ def _perform(loaded: Loaded, given: Mapping[str, object], services: Services, ow
         if inspect.isawaitable(value):
             value = own.run(value)
     except asyncio.CancelledError:
-        return Result.error(f"{name} gave up before it had a result.")
+        return Result.error(unsure(f"{name} gave up before it had a result.", loaded.tool.effect))
     except BaseException as error:  # noqa: BLE001  # as above
         _trace(f"{name} failed", error)
         if isinstance(error, OSError) and FROM_SERVICE in getattr(error, "__notes__", ()):

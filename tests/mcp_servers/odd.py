@@ -44,6 +44,8 @@ def answer(request: dict[str, Any], kind: str) -> dict[str, Any]:
                 "capabilities": {"tools": {"listChanged": True}},
                 "serverInfo": {"name": "odd", "version": "1"},
             }
+        case "tools/list" if kind == "odd list":
+            return {"tools": "none"}
         case "tools/list" if kind == "hostile":
             return {"tools": HOSTILE}
         case "tools/list" if kind == "many":
@@ -60,6 +62,8 @@ def answer(request: dict[str, Any], kind: str) -> dict[str, Any]:
             return {"tools": [{"name": "good", "inputSchema": GOOD}]}
         case "tools/call" if kind == "odd answer":
             return {"content": "no list"}
+        case "tools/call" if kind == "half":
+            return {"content": [{"type": "text", "text": "Water \ud83d is on \N{DROPLET}"}]}
         case _:
             return {"content": [{"type": "text", "text": "fine"}]}
 
@@ -82,6 +86,8 @@ def main(kind: str) -> None:
             reply["error"] = {"code": -32601, "message": "Method not found"}
         else:
             reply["result"] = answer(request, kind)
+        if request["method"] == "tools/call" and kind == "no object":
+            reply["result"] = "fine"
         print(json.dumps(reply), flush=True)
 
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from muleteer.tool import Data, Document, Notes, Payload, Result, Status
+from muleteer.tool import Data, Document, Effect, Notes, Payload, Result, Status
 
 TEXT_LIMIT = 16_000  # characters of a result's sentence, or of its sources: far more than is read to anyone
 PAYLOAD_LIMIT = 256_000  # characters of a payload: a book's chapter; an answer is written from much less
@@ -28,6 +28,18 @@ def checked(value: object) -> Result:
     sources = _several(value.sources, TEXT_LIMIT, "the sources of its Result")
     payload, cut = _payload(value.payload)
     return Result(value.status, f"{text}{_mark(cut)}" if cut else text, payload, sources)
+
+
+def late(name: str, seconds: float, effect: Effect) -> Result:
+    """The result of a call that nobody waits for any more. Whether its end stopped anything is not known."""
+    if effect == "read":
+        return Result.error(f"{name} took longer than {seconds:g} s and was stopped.")
+    return Result.error(f"{name} did not answer within {seconds:g} s; it may have been done all the same.")
+
+
+def unsure(said: str, effect: Effect) -> str:
+    """The sentence about a call that ended without an answer, which says no more than is known."""
+    return said if effect == "read" else f"{said} It may have been done all the same."
 
 
 def tidy(text: str) -> str:

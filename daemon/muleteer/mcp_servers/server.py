@@ -18,10 +18,12 @@ from mcp import Client, MCPError
 from mcp.client._transport import Transport, TransportStreams
 from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+from mcp_types import PARSE_ERROR, REQUEST_TIMEOUT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 import muleteer
-from muleteer.calling.results import sentence
+from muleteer.calling.results import late, sentence, unsure
 from muleteer.catalogue.declared import Loaded
 from muleteer.errors import SkillError
 from muleteer.mcp_servers import http, stdio
@@ -29,7 +31,7 @@ from muleteer.mcp_servers.answers import result_of
 from muleteer.mcp_servers.definitions import Defined, Rules, made, tool_name
 from muleteer.mcp_servers.settings import McpServerSettings
 from muleteer.mcp_servers.sieve import Refuse, Sieve
-from muleteer.tool import Result
+from muleteer.tool import Effect, Result
 
 log = logging.getLogger(__name__)
 
@@ -95,15 +97,22 @@ class Server:
         if self._client is None:
             return Result.unavailable(f"The server {self.name} {self.reason}, so {name} cannot be used now.")
         shown = tool_name(self.name, name)
+        effect = self._known[shown][1].tool.effect if shown in self._known else "write"
         try:
             answer = await self._client.call_tool(name, dict(given), self._settings.seconds)
         except MCPError as error:
             if error.message in GONE:
                 self._lose("does not answer any more")
-                return Result.unavailable(f"The server {self.name} went away during the call of {shown}.")
+                said = f"The server {self.name} went away during the call of {shown}."
+                return Result.unavailable(unsure(said, effect))
+            if error.code == REQUEST_TIMEOUT:
+                return late(shown, self._settings.seconds, effect)
+            if error.code == PARSE_ERROR:
+                return _unreadable(shown, effect)
             return Result.error(f"{shown} was refused by its server: {sentence(ValueError(error.message))}")
         except Exception as error:  # noqa: BLE001  # answers that break the protocol raise of every kind
-            return Result.error(f"{shown} gave an answer that cannot be read: {sentence(error)}")
+            log.debug("The MCP server %s answered a call of %s wrongly: %s", self.name, name, sentence(error))
+            return _unreadable(shown, effect)
         return result_of(shown, self.name, answer.content, answer.structured_content, answer.is_error)
 
     async def _serve(self) -> None:
@@ -232,6 +241,11 @@ class Server:
         return made(self.name, defined, self._rules, call)
 
 
+def _unreadable(tool: str, effect: Effect) -> Result:
+    """In our words; those of the library are about its own classes."""
+    return Result.error(unsure(f"{tool} gave an answer that breaks the protocol.", effect))
+
+
 def _defined(tool: mcp_types.Tool) -> Defined:
     notes = tool.annotations
     schema: Mapping[str, Any] = tool.input_schema
@@ -267,4 +281,6 @@ def _in_words(error: BaseException) -> str:
     words = str(error)
     if type(error) is ConnectionError:
         return words
+    if isinstance(error, ValidationError) or (isinstance(error, MCPError) and error.code == PARSE_ERROR):
+        return "cannot be used (it gave an answer that breaks the protocol)"
     return f"cannot be used ({sentence(ValueError(words or type(error).__name__)).rstrip('.')})"

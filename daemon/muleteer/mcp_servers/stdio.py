@@ -7,6 +7,7 @@ transport, which keeps a line of any length in memory and does not tell when the
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -16,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 import anyio
 from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +38,8 @@ def environment(own: Mapping[str, str], extra: Mapping[str, str], passed: Sequen
 async def talking(
     command: Sequence[str], env: Mapping[str, str], ended: Callable[[str], None]
 ) -> AsyncIterator[TransportStreams]:
-    """The streams of a program while the block runs; `ended` is told why, when it stops talking. Raises
-    `OSError` when it cannot be started."""
+    """The streams of a program while the block runs; `ended` is told why, when it stops talking by itself.
+    Raises `OSError` when it cannot be started."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -52,6 +53,8 @@ async def talking(
     to_session, read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write_stream, from_session = anyio.create_memory_object_stream[SessionMessage](0)
 
+    leaving = asyncio.Event()
+
     async def receive() -> None:
         why = "ended"
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -62,7 +65,8 @@ async def talking(
                         break
                     if message := _message(line):
                         await to_session.send(message)
-        ended(why)
+        if not leaving.is_set():
+            ended(why)
 
     async def send() -> None:
         writer = process.stdin
@@ -78,6 +82,7 @@ async def talking(
     try:
         yield read_stream, write_stream
     finally:
+        leaving.set()
         await _end(process)
         for task in tasks:
             task.cancel()
@@ -101,12 +106,24 @@ async def _lines(process: asyncio.subprocess.Process) -> AsyncIterator[bytes | N
 
 
 def _message(line: bytes) -> SessionMessage | None:
-    """The message in a line; None for what is none, such as a greeting that was printed by mistake."""
-    try:
+    """The message in a line; None for what is none, such as a greeting that was printed by mistake. An answer
+    that is none becomes an error, since somebody waits for it."""
+    with suppress(ValueError):
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValueError:
+    try:
+        found = json.loads(line.decode(errors="replace"))
+        # Halves of surrogate pairs, which JSON can write and no text can hold, become question marks.
+        text = json.dumps(found, ensure_ascii=False).encode(errors="replace")
+    except (ValueError, RecursionError):
         log.debug("Not a message: %r", line[:200])
         return None
+    with suppress(ValueError):
+        return SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
+    log.debug("Not a message: %r", line[:200])
+    if not isinstance(found, dict) or "method" in found or type(found.get("id")) not in (int, str):
+        return None
+    fault = ErrorData(code=PARSE_ERROR, message="its answer breaks the protocol")
+    return SessionMessage(JSONRPCError(jsonrpc="2.0", id=found["id"], error=fault))
 
 
 async def _log_errors(process: asyncio.subprocess.Process) -> None:
