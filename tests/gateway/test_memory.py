@@ -138,6 +138,39 @@ async def test_forgetting(kept: Kept) -> None:
     assert await kept.post("/forget", {"everything": True}) == (200, {"notes": 1, "turns": 1})
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"when": "gibberish"}, '"gibberish" names no time that is over'),
+        ({"page": "p" * 61}, "cannot be the name of a page"),
+        ({"when": "tomorrow", "everything": True}, "names no time that is over"),
+    ],
+)
+async def test_a_wrong_part_of_what_is_to_be_forgotten_keeps_all_of_it(
+    kept: Kept, wrong: dict[str, object], said: str
+) -> None:
+    notes = [await kept.notebook.add(text) for text in ("milk", "tea")]
+    kept.memory.add("Is there milk?", "No.", "s")
+    status, answer = await kept.post("/forget", {"notes": [1, 2], "turns": [1], **wrong})
+    assert (status, said in str(answer)) == (400, True)
+    assert await kept.notebook.notes() == notes
+    assert (await kept.memory.kept()).turns == 1
+
+
+async def test_where_a_file_fails_what_is_gone_already_is_said(kept: Kept, tmp_path: Path) -> None:
+    for text in ("milk", "tea"):
+        await kept.notebook.add(text)
+    (tmp_path / "memory.db").unlink()
+    damage(tmp_path / "memory.db")
+    status, answer = await kept.post("/forget", {"notes": [1], "turns": [1]})
+    assert status == 503
+    assert "is damaged" in str(answer)
+    assert "Before that, notes (1) and turns (0) were forgotten." in str(answer)
+    status, answer = await kept.post("/forget", {"turns": [1]})
+    assert (status, "Before that" in str(answer)) == (503, False)
+    assert [note.text for note in await kept.notebook.notes()] == ["tea"]
+
+
 async def test_what_cannot_be_looked_at_is_said_beside_what_can(kept: Kept, tmp_path: Path) -> None:
     damage(tmp_path / "notebook.db")
     kept.memory.add("Is there milk?", "No.", "s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -103,6 +104,19 @@ async def test_words_name_the_time(memory: TurnMemory, path: Path) -> None:
     assert await messages(memory, "", "2 days ago") == []
     with pytest.raises(ValueError, match='"tomorrow" names no time that is over'):
         await memory.search("boiler", when="tomorrow")
+
+
+async def test_a_day_before_all_days_is_said_to_be_that(
+    memory: TurnMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        with pytest.raises(ValueError, match=r'"0001-01-01" is before all dates; write a day like \d{4}-'):
+            await memory.search("boiler", when="0001-01-01")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 async def test_what_is_too_old_or_too_much_goes_at_the_start(path: Path) -> None:

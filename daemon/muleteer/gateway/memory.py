@@ -6,7 +6,7 @@ of the two stores cannot be used, the other still answers, and `unavailable` say
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar
@@ -20,7 +20,7 @@ from muleteer.errors import RequestError, StorageError
 from muleteer.gateway import replies
 from muleteer.gateway.requests import SESSION, read_as
 from muleteer.services import Note, PastTurn
-from muleteer.store.memory import TurnMemory
+from muleteer.store.memory import TurnMemory, span_of
 from muleteer.store.notebook import SqliteNotebook
 from muleteer.store.pages import COMMON_PAGE, page_name
 
@@ -127,20 +127,42 @@ class _Views:
         return replies.Json({"new": new, "known": len(notes) - new})
 
     async def forget(self, request: Request) -> Response:
-        """Remove for good; how many notes and turns there were."""
+        """Remove for good; how many notes and turns there were. What is wrong is found before anything is
+        removed; where a file fails later, the answer says what is gone."""
         doomed = await read_as(Doomed, request, '{"notes": [12]}')
-        notes = turns = 0
+        _check(doomed)
+        gone = {"notes": 0, "turns": 0}
+        try:
+            async for kind, count in self._forgotten(doomed):
+                gone[kind] += count
+        except StorageError as error:
+            before = f" Before that, notes ({gone['notes']}) and turns ({gone['turns']}) were forgotten."
+            raise StorageError(f"{error}{before if any(gone.values()) else ''}") from error
+        return replies.Json(gone)
+
+    async def _forgotten(self, doomed: Doomed) -> AsyncIterator[tuple[str, int]]:
+        """How many of which kind, step by step."""
         if doomed.notes:
-            notes += await _stored(self._notebook.forget(doomed.notes))
+            yield "notes", await _stored(self._notebook.forget(doomed.notes))
         if doomed.page:
-            notes += await _stored(self._notebook.forget_page(_page(doomed.page)))
+            yield "notes", await _stored(self._notebook.forget_page(doomed.page))
         if doomed.everything:
-            notes += await _stored(self._notebook.forget_all())
+            yield "notes", await _stored(self._notebook.forget_all())
         if doomed.turns:
-            turns += await _stored(self._memory.forget(doomed.turns))
+            yield "turns", await _stored(self._memory.forget(doomed.turns))
         if doomed.when.strip() or doomed.everything:
-            turns += await _stored(self._memory.forget_time("" if doomed.everything else doomed.when))
-        return replies.Json({"notes": notes, "turns": turns})
+            when = "" if doomed.everything else doomed.when
+            yield "turns", await _stored(self._memory.forget_time(when))
+
+
+def _check(doomed: Doomed) -> None:
+    """Raises `RequestError` for a page or a time that can be none."""
+    if doomed.page:
+        _page(doomed.page)
+    try:
+        span_of(doomed.when)
+    except ValueError as error:
+        raise RequestError(_sentence(str(error))) from error
 
 
 def note_fields(note: Note) -> dict[str, object]:

@@ -300,7 +300,11 @@ def span_of(when: str) -> tuple[str, str]:
         said = " ".join(when.split())[:60]
         raise ValueError(f'"{said}" names no time that is over; write it like {now:%Y-%m-%d} or "last week".')
     since, until = span
-    return _stamp(since) if since else FIRST, _stamp(until) if until else LAST
+    try:
+        return _stamp(since) if since else FIRST, _stamp(until) if until else LAST
+    except (ValueError, OverflowError) as error:  # in UTC it is before the year 1
+        said = " ".join(when.split())[:60]
+        raise ValueError(f'"{said}" is before all dates; write a day like {now:%Y-%m-%d}.') from error
 
 
 def _stamp(when: datetime) -> str:
