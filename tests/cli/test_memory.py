@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 import pytest
 from starlette.applications import Starlette
 
+from muleteer.cli.memory import LONGEST_NOTE
 from muleteer.errors import MuleteerError
 from muleteer.gateway import replies
+from muleteer.gateway.memory import LONGEST_NOTE as TAKEN
 from muleteer.gateway.memory import memory_routes
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
@@ -187,13 +189,33 @@ def test_import_tells_the_file_that_is_wrong(run: Run, house: House, tmp_path: P
     (folder / "a.md").write_text("- tea\n")
     (folder / "b.md").write_text(f"- {'x' * 1_001}\n")
     done = run("memory", "import", str(folder))
-    assert (done.code, done.err[:14]) == (1, "Error: b.md: T")
-    assert "at most 1000 characters" in done.err
+    assert done.code == 2
+    assert "b.md: note 1, beginning with 'xxxxxxxxxx" in done.err
+    assert "has 1,001 characters and may have 1,000; make it several. Nothing was taken in." in done.err
+    (folder / "b.md").write_text(f"# {'x' * 61}\n\n- milk\n")
+    assert "cannot be the name of a page" in run("memory", "import", str(folder)).err
+    assert house.do(house.notebook.notes()) == []
     (folder / "b.md").write_bytes(b"- caf\xe9")
     assert "b.md is not UTF-8 at byte 5" in run("memory", "import", str(folder)).err
     (folder / "b.md").unlink()
     (folder / "b.md").symlink_to("/etc/passwd")
     assert "b.md is a link" in run("memory", "import", str(folder)).err
+
+
+def test_a_note_of_the_longest_is_taken_in_and_one_without_words_is_none(
+    run: Run, house: House, tmp_path: Path
+) -> None:
+    assert LONGEST_NOTE == TAKEN
+    (tmp_path / "a.md").write_text(f"- {'x' * LONGEST_NOTE}\n-  \t\n- tea\n")
+    assert run("memory", "import", str(tmp_path)).out == "2 notes were taken in; 0 were there already.\n"
+
+
+def test_import_that_fails_on_the_way_tells_what_was_taken_in(run: Run, house: House, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("- tea\n- milk\n")
+    (tmp_path / "b.md").write_text(f"- jam\n  <!-- 2026-05-01T10:00:00+02:00 session={'x' * 65} -->\n")
+    done = run("memory", "import", str(tmp_path))
+    assert (done.code, done.err.startswith("Error: b.md: ")) == (1, True)
+    assert "Before that, 2 notes were taken in." in done.err
 
 
 def test_what_cannot_be_read_is_no_empty_notebook(run: Run, house: House, tmp_path: Path) -> None:

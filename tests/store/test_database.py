@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import resource
@@ -167,6 +168,32 @@ async def test_an_input_output_error_on_a_full_disk_is_said_to_be_that(
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert await names(database) == []
+
+
+@pytest.mark.parametrize(
+    ("inodes", "left", "said"),
+    [
+        (1000, 0, "has no room for another file; remove some files"),
+        (1000, 1, "is full; free some space"),
+        (0, 0, "is full; free some space"),  # as btrfs says, which does not count them
+    ],
+)
+async def test_a_disk_without_room_for_a_file_is_not_said_to_lack_space(
+    path: Path, monkeypatch: pytest.MonkeyPatch, inodes: int, left: int, said: str
+) -> None:
+    def none_left(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    known = os.statvfs(path.parent.parent)
+    counted = os.statvfs_result((*known[:5], inodes, left, left, *known[8:]))
+    database = Database(path, [FIRST])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "statvfs", lambda _: counted)
+        patch.setattr(os, "open", none_left)
+        with pytest.raises(StoreError, match=rf"the disk of .*{said}\.$"):
+            await database.open()
+    await database.open()
+    await database.close()
 
 
 async def test_rows_that_cannot_be_understood_are_damage(database: Database) -> None:

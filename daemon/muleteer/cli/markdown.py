@@ -77,7 +77,8 @@ def _notes(lines: Iterable[str]) -> Iterator[Written]:
             continue
         item = _ITEM.match(line)
         if text and (item or not line.strip()):
-            yield _written(text)
+            if any(map(str.strip, text)):
+                yield _written(text)
             text = []
         if item:
             text = [item[1]]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from muleteer.cli.client import Daemon
 
 MOST_AT_ONCE = 500  # notes in one request; what the daemon takes
+LONGEST_NOTE = 1_000  # characters; what the daemon takes
 BATCH = 256 << 10  # bytes of notes in one request; a quarter of what the daemon takes
 LARGEST_FILE = 4 << 20  # bytes of a page; thousands of notes
 MOST_FILES = 1_000  # pages; more is not a folder of notes
@@ -188,7 +189,10 @@ def import_(folder: Path, as_json: bool, socket: Path | None) -> None:
         raise click.UsageError(
             f"{folder} holds {len(files)} Markdown files (*.md); 1 to {MOST_FILES} can be read."
         )
-    pages = [(file, *read_page(_read(file), file.stem)) for file in files]  # all are read before any is sent
+    # All are read and checked before any is sent.
+    pages = [(file, *read_page(_read(file), file.stem)) for file in files]
+    for file, name, notes in pages:
+        _check_page(file, name, [note.text for note in notes])
     daemon, new, known = _daemon(socket), 0, 0
     for file, name, notes in pages:
         given: list[dict[str, object]] = [
@@ -205,7 +209,8 @@ def import_(folder: Path, as_json: bool, socket: Path | None) -> None:
             try:
                 body = daemon.send("POST", "/v1/memory/notes", {"notes": batch})
             except ReportedError as error:
-                raise ReportedError(error.reported, f"{file.name}: {error}") from error
+                before = f" Before that, {new} notes were taken in." if new else ""
+                raise ReportedError(error.reported, f"{file.name}: {error}{before}") from error
             new, known = new + int(str(body["new"])), known + int(str(body["known"]))
     report = {"pages": len(pages), "new": new, "known": known}
     said = f"{new} notes were taken in; {known} were there already."
@@ -243,6 +248,23 @@ def _read(file: Path) -> str:
         raise click.UsageError(f"{file} is not UTF-8 at byte {error.start}; save it as UTF-8.") from error
     except OSError as error:
         raise click.UsageError(f"{file} cannot be read: {error.strerror or error}.") from error
+
+
+def _check_page(file: Path, name: str, notes: list[str]) -> None:
+    """Raises `click.UsageError` for what the daemon would not take, in the words of the file."""
+    from muleteer.store.pages import COMMON_PAGE, LONGEST_NAME, page_name
+
+    if name != COMMON_PAGE and not page_name(name):
+        raise click.UsageError(
+            f"{file.name}: {safe(name[:80])!r} cannot be the name of a page (a word or three, at most "
+            f"{LONGEST_NAME} characters); write another in its first line, after `# `. Nothing was taken in."
+        )
+    for number, text in enumerate(notes, 1):
+        if len(text) > LONGEST_NOTE:
+            raise click.UsageError(
+                f"{file.name}: note {number}, beginning with {safe(_line(text)[:40])!r}, has {len(text):,} "
+                f"characters and may have {LONGEST_NOTE:,}; make it several. Nothing was taken in."
+            )
 
 
 def _batches(notes: list[dict[str, object]]) -> Iterator[list[dict[str, object]]]:

@@ -212,16 +212,23 @@ class Database:
         if primary == sqlite3.SQLITE_FULL or (
             primary in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and self._is_disk_full()
         ):
-            return f"the disk of {self._path} is full; free some space."
+            return self._no_room()
         if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(error, MISREAD):
             return f"{self._path} is damaged ({error}); it was left as it is. Restore it or move it away."
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return f"another program keeps {self._path} locked."
         if isinstance(error, OSError):
             if error.errno in NO_ROOM:
-                return f"the disk of {self._path} is full; free some space."
+                return self._no_room()
             return f"{self._path} cannot be used: {error.strerror or error}."
         return f"{self._path} cannot be used: {error}."
+
+    def _no_room(self) -> str:
+        with suppress(OSError):
+            disk = os.statvfs(self._path.parent)
+            if disk.f_files and not disk.f_favail:  # a file system that does not count them says 0 of 0
+                return f"the disk of {self._path} has no room for another file; remove some files."
+        return f"the disk of {self._path} is full; free some space."
 
     def _is_disk_full(self) -> bool:
         """Or out of inodes, or of this user's share. SQLite says so only of some writes; of others it reports
