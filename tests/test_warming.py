@@ -116,6 +116,21 @@ async def test_the_planner_first_then_by_use_all_in_the_background(heard: Heard)
     assert engine.lanes == [True] * 4
 
 
+async def test_the_first_prompt_is_told_as_soon_as_it_is_prepared(heard: Heard) -> None:
+    engine, told = Processes(), list[int]()
+    one = Warming(engine, lambda: PROMPTS, sorted, begun=lambda: told.append(len(engine.warmed)))
+    task = asyncio.create_task(one.run(1))
+    try:
+        await heard.until("The prompts are prepared: 4 of 4.")
+        assert told == [1]
+        one.renew()
+        await heard.until("The prompts are prepared: 4 of 4.", 2)
+        assert told == [1, 4]
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
 async def test_a_new_process_is_warmed_from_the_beginning(heard: Heard) -> None:
     engine = Processes()
     async with warming(engine) as one:

@@ -140,7 +140,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
     engine = _engine(settings)
     harness = Harness(engine, catalogue, settings.budgets, settings.tools.confirm)
     health = Health(engine)
-    warming = Warming(engine, harness.prompts, usage.by_use)
+    warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
     renewal = Renewal(stock, harness, warming.renew)
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)
 

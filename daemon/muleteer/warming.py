@@ -35,12 +35,18 @@ class Replaceable(Protocol):
 
 class Warming:
     """`prompts` gives the static prompts by name, the first one being part of every turn; `order` sorts the
-    names of the others. `pause` waits so many seconds."""
+    names of the others. `begun` is called when the first one is prepared. `pause` waits so many seconds."""
 
     def __init__(
-        self, engine: Replaceable, prompts: Prompts, order: Order, pause: Pause = asyncio.sleep
+        self,
+        engine: Replaceable,
+        prompts: Prompts,
+        order: Order,
+        pause: Pause = asyncio.sleep,
+        begun: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine, self._prompts, self._order, self._pause = engine, prompts, order, pause
+        self._begun = begun
         self._ready: dict[str, Conversation] = {}
         self._changed = asyncio.Event()
 
@@ -80,6 +86,7 @@ class Warming:
             if self._changed.is_set():
                 return  # the rest may not be wanted any more
             if name not in missing:
+                self._tell(name == first)
                 continue
             try:
                 await self._warm(prompts[name])
@@ -90,9 +97,15 @@ class Warming:
                     return  # a process that comes is warmed from the beginning
             else:
                 self._ready[name] = prompts[name]
+            self._tell(name == first)
         log.info(
             "The prompts are prepared: %d of %d.", len(prompts) - len(self._missing(prompts)), len(prompts)
         )
+
+    def _tell(self, first: bool) -> None:
+        """That the first prompt is prepared, or cannot be; unless another one is wanted by now."""
+        if first and not self._changed.is_set():
+            self._begun()
 
     def _missing(self, prompts: Mapping[str, Conversation]) -> set[str]:
         return {name for name, prompt in prompts.items() if self._ready.get(name) != prompt}

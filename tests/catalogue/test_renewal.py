@@ -104,6 +104,23 @@ async def test_a_turn_that_runs_keeps_its_tools_and_the_next_one_has_the_new(hom
     assert one.renewed == 1
 
 
+async def test_a_new_menu_is_planned_with_when_it_is_decoded_and_what_is_gone_at_once(home: Home) -> None:
+    one = await running(home)
+    home.tool("clock")
+    await one.renewal.renew()
+    assert one.harness.planner.handles == ("lamp",)
+    old = one.harness.planner.prompt("x")
+    assert one.harness.prompts()["planner"] != one.harness.planner.prompt("")
+    one.harness.take_up()
+    assert set(one.harness.planner.handles) == {"lamp", "clock"}
+    await one.renewal.switch("tools", "lamp", False)
+    assert one.harness.planner.handles == ("clock",)
+    assert one.harness.planner.prompt("x") != old
+    one.harness.take_up()
+    assert one.harness.planner.handles == ("clock",)
+    assert one.harness.prompts()["planner"] == one.harness.planner.prompt("")
+
+
 async def test_what_it_costs_is_measured_with_it(home: Home) -> None:
     one = await running(home)
     home.tool("clock")

@@ -18,7 +18,8 @@ from muleteer.skills import Catalogue
 
 
 class Arrangement:
-    """`planner` and `shortlist` over the catalogue that is in use."""
+    """`planner` and `shortlist` over the catalogue that is in use. After a renewal `planner` still has the
+    old prompt, which is decoded, and chooses among what is left of it, until the next one is decoded."""
 
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
@@ -28,6 +29,7 @@ class Arrangement:
     def _arrange(self, rounds: int) -> None:
         menu = self.catalogue.menu()
         self.planner = Planner(menu, self.budgets.planner_prompt, rounds)
+        self._next: Planner | None = None
         self.shortlist = Shortlist(menu)
 
     async def prepare(self) -> None:
@@ -47,18 +49,25 @@ class Arrangement:
         return tokens
 
     async def renew(self, catalogue: Catalogue) -> None:
-        """Measure another catalogue, and use it from the next turn on; turns that run keep theirs. Raises as
-        `measure` does, and then nothing has changed."""
+        """Measure another catalogue, and use it from the next turn on; turns that run keep theirs, and what
+        is new on the menu is chosen after `take_up`. Raises as `measure` does; then nothing has changed."""
         new = copy.copy(self)
         new.catalogue = catalogue
         await new.measure()
-        self.catalogue, self.planner, self.shortlist = catalogue, new.planner, new.shortlist
+        self.catalogue, self.shortlist, self._next = catalogue, new.shortlist, new.planner
+        self.planner = self.planner.only(new.planner.handles)
         self._counted = new._counted
+
+    def take_up(self) -> None:
+        """The planner's prompt, as `prompts` has it, is decoded: plan with it."""
+        if self._next:
+            self.planner, self._next = self._next, None
 
     async def warm(self) -> None:
         """Decode the planner's prompt, which every turn begins with; costs nothing where it is kept."""
         await self.brain.warm(self.planner.prompt(""))
 
     def prompts(self) -> dict[str, Conversation]:
-        """Every static prompt by the name of its level, in the menu's order; see `constants`."""
-        return constants.prompts(self.catalogue, self.planner)
+        """Every static prompt by the name of its level, in the menu's order, the planner's as it shall be;
+        see `constants`."""
+        return constants.prompts(self.catalogue, self._next or self.planner)

@@ -7,6 +7,7 @@ handles and `@reply`; a plan ends the level by `PlanSignal`, no plan returns.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Sequence
 
 from muleteer.engine.protocol import Conversation, Message
@@ -66,6 +67,12 @@ class Planner:
         for said, handle in _interleave(menu, rounds):
             constant += [Message("user", said), Message("assistant", f"@{handle}")]
         self._constant = tuple(constant)
+
+    def only(self, handles: Collection[str]) -> Planner:
+        """The same prompt, and of its handles only these to choose from."""
+        fewer = copy.copy(self)
+        fewer.handles = tuple(handle for handle in self.handles if handle in handles)
+        return fewer
 
     def prompt(self, message: str) -> Conversation:
         return Conversation((*self._constant, Message("user", message)), constant=len(self._constant))
