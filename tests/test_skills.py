@@ -112,6 +112,11 @@ def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -
         ("name: thing\ndescription: x\nmetadata:\n  schedule: 7", "metadata.schedule must be text"),
         ('name: thing\ndescription: "x \\ud800 y"', r"description has the character '\ud800', which cannot"),
         ('name: thing\ndescription: "\\e[31m red"', r"description has the character '\x1b'"),
+        ('name: thing\ndescription: "a\\u200bb"', r"description has the character '\u200b', which cannot"),
+        (
+            'name: thing\ndescription: x\nmetadata: {examples: ["a\\U000e0041"]}',
+            r"metadata.examples has the character '\U000e0041'",
+        ),
         ('name: thing\ndescription: "one\\u2028two"', "description must be text on one line"),
         (f"name: thing\ndescription: {'x' * 601}", "description has 601 characters; at most 600 fit"),
         (

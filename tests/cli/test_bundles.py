@@ -45,6 +45,9 @@ def test_all_is_shown_before_it_is_asked_for(run: Run, tmp_path: Path, target: P
         "reaches: current_time, which only looks",
         "reaches: device_info, which only looks",
         "reaches: remember, which changes what is stored",
+        "example: an example that nobody else has",
+        "carried out: the model follows these steps",
+        "budget: as every turn",
         "schedule: 07:00",
         "file: SKILL.md, ",
         "file: tool.py, 17 bytes (code: left behind)",
@@ -75,6 +78,30 @@ def test_problems_are_refused_unasked_and_shown(run: Run, tmp_path: Path, target
     broken = run("skills", "import", bundle(tmp_path, text="no front matter"), stdin=b"y\n")
     assert broken.code == 1
     assert "problem: mine/SKILL.md must begin with a line '---'" in broken.out
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("all", "code calls each of the tools, with what the steps give them"),
+        ("first", "code calls one tool after the other until one succeeds, with what the steps give them"),
+    ],
+)
+def test_who_carries_the_steps_out_is_said_as_it_is(
+    run: Run, tmp_path: Path, target: Path, how: str, said: str
+) -> None:
+    text = TEXT.replace("metadata:\n", f"metadata:\n  run: {how}\n  budget: 1500\n")
+    done = run("skills", "import", bundle(tmp_path, text=text), stdin=b"n\n")
+    assert f"carried out: {said}\nbudget: 1,500 tokens\n" in done.out
+    assert f"Put it into {target}, where {said}?" in done.err
+
+
+@pytest.mark.parametrize("unseen", ["\U000e0041\U000e0042", "\u200b", "\u2060", "\u00ad", "\u3164", "\u202e"])
+def test_what_nobody_sees_is_shown_and_refused(run: Run, tmp_path: Path, target: Path, unseen: str) -> None:
+    done = run("skills", "import", bundle(tmp_path, text=TEXT.replace("Keep", f"Ke{unseen}ep")), stdin=b"y\n")
+    assert done.code == 1
+    assert f"the text after the YAML has the character {unseen[0]!a}, which cannot be shown" in done.out
     assert not target.exists()
 
 

@@ -19,6 +19,7 @@ from muleteer.catalogue.declared import RESERVED, handle_of
 from muleteer.catalogue.given import given_arguments
 from muleteer.catalogue.shelf import Shelf
 from muleteer.catalogue.trust import check_folder, read_trusted
+from muleteer.catalogue.unseen import UNSEEN
 from muleteer.errors import SkillError
 from muleteer.paths import origin_of
 
@@ -31,8 +32,6 @@ SCHEDULE_LIMIT = 120  # characters; longer than any OnCalendar expression of use
 KEYS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
 METADATA_KEYS = ("examples", "schedule", "budget", "run", "author", "version")
 RUNS = ("all", "first")
-# No prompt, log or client can show these; half a surrogate pair cannot even be sent to them.
-UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 LINE_BREAK = re.compile(r"[\t\n\u2028\u2029]")
 FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
@@ -216,8 +215,8 @@ def _line(value: object, key: str, limit: int) -> str:
 
 
 def _printable(text: str, key: str) -> str:
-    if wrong := UNPRINTABLE.search(text):
-        raise SkillError(f"{key} has the character {wrong[0]!r}, which cannot be shown; remove it.")
+    if wrong := UNSEEN.search(text):
+        raise SkillError(f"{key} has the character {wrong[0]!a}, which cannot be shown; remove it.")
     return text
 
 

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from muleteer.skills import Skill
 
 Listing = Mapping[str, object]
+RUNS = {
+    "": "the model follows these steps",
+    "all": "code calls each of the tools, with what the steps give them",
+    "first": "code calls one tool after the other until one succeeds, with what the steps give them",
+}
 EFFECTS = {"read": "only looks", "write": "changes what is stored", "physical": "acts on real devices"}
 
 
@@ -69,6 +74,7 @@ def import_skill(source: Path, yes: bool, socket: Path | None) -> None:
     """
     from muleteer.catalogue.bundles import place, unpack, without_code, write
     from muleteer.catalogue.skill_files import read_skill
+    from muleteer.catalogue.unseen import revealed
 
     name, files = unpack(paths.expand(source))
     taken = without_code(files)
@@ -82,18 +88,20 @@ def import_skill(source: Path, yes: bool, socket: Path | None) -> None:
             raise SkillError(f"{source} holds names that exclude each other ({error}).") from error
         found = check_folders([folder], socket)
         lines, problems = list(_files(files, taken)), list(_problems(found))
+        carried = ""
         if not any(kind == "form" for kind, _ in problems):
             skill = read_skill(folder / "SKILL.md")
+            carried = RUNS[skill.run]
             lines = [*_about(skill, socket), *lines, "", skill.steps, ""]
     lines += [f"problem: {text}" for _, text in problems]
     if not found["measured"]:
         lines.append(f"{NOT_MEASURED}. {found['reason']}")
-    click.echo(safe("\n".join(lines).replace(scratch + "/", "")))
+    click.echo(safe(revealed("\n".join(lines)).replace(scratch + "/", "")))
     if any(kind == "form" for kind, _ in problems) or (yes and problems):
         click.echo("Not taken in: it has problems.", err=True)
         sys.exit(exits.TURN_FAILED)
     if not yes:
-        click.confirm(f"Put it into {target}, where the model follows these steps?", abort=True, err=True)
+        click.confirm(f"Put it into {target}, where {carried}?", abort=True, err=True)
     place(taken, target)
     click.echo(safe(f"Written: {target}"))
 
@@ -108,6 +116,9 @@ def _about(skill: Skill, socket: Path | None) -> Iterator[str]:
     tools, skills = _listings(socket)
     for name, effect in sorted(_reached(skill.mentions, tools, skills).items()):
         yield f"reaches: {name}, which {EFFECTS.get(effect, 'is not here')}"
+    yield from (f"example: {each}" for each in skill.examples)
+    yield f"carried out: {RUNS[skill.run]}"
+    yield f"budget: {f'{skill.budget:,} tokens' if skill.budget else 'as every turn'}"
     yield f"schedule: {skill.schedule or 'none; it runs only when it is asked for'}"
 
 
