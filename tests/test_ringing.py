@@ -201,6 +201,75 @@ async def test_what_rang_while_the_file_was_locked_rings_once_and_is_saved_later
     assert (await make().pending()).timers == ()
 
 
+async def until(it: Callable[[], bool]) -> None:
+    """Let others work until it is so."""
+    async with asyncio.timeout(DEADLINE):
+        while not it():  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("then", ["it is looked at", "it is closed"])
+async def test_who_goes_away_leaves_file_and_memory_the_same(
+    make: Make, clock: Clock, broadcast: Broadcast, tmp_path: Path, then: str
+) -> None:
+    timers = make()
+    old = await timers.set_timer(60, "old")
+    other = sqlite3.connect(tmp_path / "timers.db", check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    asked = [asyncio.create_task(timers.set_timer(90, "new")), asyncio.create_task(timers.cancel([old.id]))]
+    await until(lambda: any(task.get_name() == "a change of timers" for task in asyncio.all_tasks()))
+    asked[0].cancel()
+    await asyncio.wait(asked[:1])
+    unlock = asyncio.create_task(asyncio.to_thread(other.rollback))
+    if then == "it is closed":
+        await timers.close()
+        assert not [task for task in asyncio.all_tasks() if task.get_name() == "a change of timers"]
+    await asyncio.wait({unlock, *asked})
+    other.close()
+    assert asked[0].cancelled()
+    for each in (timers, make()):
+        assert [one.label for one in (await each.pending()).timers] == ["new"]
+    clock.passes(91)
+    with broadcast.listen() as listener:
+        await timers.check()
+        assert await heard(listener) == ("timer.rang", "new")
+
+
+async def test_who_goes_away_while_waiting_has_asked_for_nothing(make: Make, tmp_path: Path) -> None:
+    timers = make()
+    await timers.set_timer(30, "first")
+    other = sqlite3.connect(tmp_path / "timers.db", check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    asked = [asyncio.create_task(timers.set_timer(60, label)) for label in ("begun", "waiting")]
+    await until(lambda: any(task.get_name() == "a change of timers" for task in asyncio.all_tasks()))
+    asked[1].cancel()
+    await asyncio.to_thread(other.rollback)
+    await asyncio.wait(asked)
+    other.close()
+    for each in (timers, make()):
+        assert [one.label for one in (await each.pending()).timers] == ["first", "begun"]
+
+
+async def test_that_somebody_was_told_holds_only_once_it_is_saved(
+    make: Make, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muleteer.store.database.BUSY_TIMEOUT", 0.01)
+    await make().set_timer(300, "tea")
+    clock.boots(3600)
+    timers = make()
+    await timers.check()
+    missed = (await timers.pending()).missed
+    other = sqlite3.connect(tmp_path / "timers.db")
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked"):
+        await timers.told(missed)
+    assert (await timers.pending()).missed == missed
+    other.rollback()
+    other.close()
+    await timers.told(missed)
+    assert (await timers.pending()).missed == ()
+
+
 async def test_it_rings_by_itself_on_the_real_clock(tmp_path: Path, broadcast: Broadcast) -> None:
     timers = DeviceTimers(TimerStore(tmp_path / "timers.db"), broadcast, Chime((), 1.0), system_clock())
     await timers.open()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -11,6 +12,7 @@ from muleteer.tool import (
     Data,
     MissedTimer,
     PendingTimer,
+    PendingTimers,
     Result,
     Services,
     read_alarm,
@@ -112,9 +114,15 @@ def _is_time(said: str, now: datetime) -> bool:
 
 async def _list(home: Services, now: datetime) -> Result:
     pending = await home.timers.pending()
-    missed = _missed(pending.missed, now)
+    said = _listed(pending, now)
     if pending.missed:
-        await home.timers.told(pending.missed)
+        with suppress(OSError):  # it is told again next time
+            await home.timers.told(pending.missed)
+    return said
+
+
+def _listed(pending: PendingTimers, now: datetime) -> Result:
+    missed = _missed(pending.missed, now)
     if not pending.timers:
         nothing = "No timer or alarm is set."
         return Result.ok(f"{missed}{nothing}", Data({"timers": []})) if missed else Result.empty(nothing)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from muleteer import timers
 from muleteer.broadcast import Broadcast
@@ -25,6 +27,8 @@ from muleteer.timers import Missed, Moment, Ringing, Timer
 from muleteer.when import say_delay
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 # A clock that is set, or a board that wakes, is noticed after this many seconds at the latest. Shorter would
 # keep a board from sleeping; longer, an alarm would be late.
@@ -55,6 +59,7 @@ class DeviceTimers:
         self._before = self._clock()
         self._changing = asyncio.Lock()
         self._changed = asyncio.Event()
+        self._change: asyncio.Task[Any] | None = None
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -70,18 +75,19 @@ class DeviceTimers:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
-        await self._chime.close()
+        async with self._changing:  # until what was begun is done
+            await self._chime.close()
         await self._store.close()
 
     async def set_timer(self, seconds: float, label: str = "") -> PendingTimer:
         """Raises `ValueError` with a sentence when there are too many, `StoreError` when it is not kept."""
-        return await self._add(timers.countdown(label, seconds, self._clock()))
+        return await self._whole(partial(self._add, timers.countdown(label, seconds, self._clock())))
 
     async def set_alarm(
         self, at: datetime, repeat: frozenset[int] = frozenset(), label: str = ""
     ) -> PendingTimer:
         """Like `set_timer`."""
-        return await self._add(Timer(0, label, at=at, repeat=repeat))
+        return await self._whole(partial(self._add, Timer(0, label, at=at, repeat=repeat)))
 
     async def pending(self) -> PendingTimers:
         """All that are set, the next one first, and those that were missed. Raises `StoreError`."""
@@ -94,44 +100,43 @@ class DeviceTimers:
 
     async def cancel(self, ids: Sequence[int]) -> list[PendingTimer]:
         """Those of the numbers that were set, now gone for good. Raises `StoreError`."""
-        async with self._changing:
-            known = await self._known()
-            gone = [known[number] for number in dict.fromkeys(ids) if number in known]
-            await self._save(dict.fromkeys((timer.id for timer in gone), None))
-            for timer in gone:
-                del known[timer.id]
-            self._changed.set()
-            return [_pending(timer, self._clock()) for timer in gone]
+        return await self._whole(partial(self._cancel, ids))
 
     async def told(self, missed: Sequence[MissedTimer]) -> None:
-        """Somebody knows of these now. Raises `StoreError`."""
-        said = {(each.id, each.due) for each in missed}
-        async with self._changing:
-            await self._known()
-            self._missed = [each for each in self._missed if (each.id, each.due) not in said]
-            await self._save({})
+        """Somebody knows of these now. Raises `StoreError`, and then they are still to be told."""
+        await self._whole(partial(self._forget, {(each.id, each.due) for each in missed}))
 
     async def check(self) -> float | None:
         """Ring what is due. Seconds until the next one; None when nothing is set. Raises `StoreError`."""
-        async with self._changing:
-            known = await self._known()
-            now, before = self._clock(), self._before
-            self._before = now
-            changes: dict[int, Timer | None] = {}
-            if timers.was_set_back(before, now):
-                log.info("The clock was set back; repeating alarms go by the new time.")
-                changes |= {number: timers.at_new_clock(timer, now) for number, timer in known.items()}
-            known |= {number: timer for number, timer in changes.items() if timer is not None}
-            for due in timers.ringing(list(known.values()), now):
-                changes[due.timer.id] = due.after
-                self._ring(due, now)
-                if due.after is None:
-                    del known[due.timer.id]
-                else:
-                    known[due.timer.id] = due.after
-            if changes or self._unsaved:
-                await self._remember(changes)
-            return min((timers.left(timer, now) for timer in known.values()), default=None)
+        return await self._whole(self._look)
+
+    async def _whole(self, change: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do a change, one at a time. Once begun it is done to its end even if whoever asked for it goes
+        away: what the file has and what is known here must stay the same."""
+        await self._changing.acquire()
+        task = self._change = asyncio.create_task(change(), name="a change of timers")
+        task.add_done_callback(lambda _: self._changing.release())
+        return await asyncio.shield(task)
+
+    async def _look(self) -> float | None:
+        known = await self._known()
+        now, before = self._clock(), self._before
+        self._before = now
+        changes: dict[int, Timer | None] = {}
+        if timers.was_set_back(before, now):
+            log.info("The clock was set back; repeating alarms go by the new time.")
+            changes |= {number: timers.at_new_clock(timer, now) for number, timer in known.items()}
+        known |= {number: timer for number, timer in changes.items() if timer is not None}
+        for due in timers.ringing(list(known.values()), now):
+            changes[due.timer.id] = due.after
+            self._ring(due, now)
+            if due.after is None:
+                del known[due.timer.id]
+            else:
+                known[due.timer.id] = due.after
+        if changes or self._unsaved:
+            await self._remember(changes)
+        return min((timers.left(timer, now) for timer in known.values()), default=None)
 
     async def _run(self) -> None:
         while True:
@@ -151,14 +156,26 @@ class DeviceTimers:
                     await self._changed.wait()
 
     async def _add(self, timer: Timer) -> PendingTimer:
-        async with self._changing:
-            known = await self._known()
-            if len(known) >= timers.MOST_TIMERS:
-                raise ValueError(f"{timers.MOST_TIMERS} timers and alarms are set already; cancel one first.")
-            kept = await self._store.add(timer)
-            known[kept.id] = kept
-            self._changed.set()
-            return _pending(kept, self._clock())
+        known = await self._known()
+        if len(known) >= timers.MOST_TIMERS:
+            raise ValueError(f"{timers.MOST_TIMERS} timers and alarms are set already; cancel one first.")
+        kept = await self._store.add(timer)
+        known[kept.id] = kept
+        self._changed.set()
+        return _pending(kept, self._clock())
+
+    async def _cancel(self, ids: Sequence[int]) -> list[PendingTimer]:
+        known = await self._known()
+        gone = [known[number] for number in dict.fromkeys(ids) if number in known]
+        await self._save(dict.fromkeys((timer.id for timer in gone), None), self._missed)
+        for timer in gone:
+            del known[timer.id]
+        self._changed.set()
+        return [_pending(timer, self._clock()) for timer in gone]
+
+    async def _forget(self, said: set[tuple[int, datetime]]) -> None:
+        await self._known()
+        await self._save({}, [each for each in self._missed if (each.id, each.due) not in said])
 
     async def _known(self) -> dict[int, Timer]:
         """What is set, read from the file once it can be. Raises `StoreError`."""
@@ -198,14 +215,15 @@ class DeviceTimers:
         """Save what has happened by itself. What cannot be saved now is saved with the next change: it has
         happened all the same."""
         try:
-            await self._save(changes)
+            await self._save(changes, self._missed)
         except StoreError as error:
             if not self._unsaved:
                 log.error("That a timer rang could not be kept; after a restart it may ring again: %s", error)
             self._unsaved |= changes
 
-    async def _save(self, changes: dict[int, Timer | None]) -> None:
-        await self._store.save(self._unsaved | changes, self._missed)
+    async def _save(self, changes: dict[int, Timer | None], missed: list[Missed]) -> None:
+        await self._store.save(self._unsaved | changes, missed)
+        self._missed = missed
         self._unsaved.clear()
 
 

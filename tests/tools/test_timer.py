@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -165,22 +166,44 @@ async def test_nothing_to_cancel_is_empty_and_an_unclear_one_is_asked_about(
     assert len((await timers.pending()).timers) == 2
 
 
-async def test_a_missed_one_is_said_once(toolbox: Toolbox, timers: DeviceTimers, tmp_path: Path) -> None:
+async def miss_one(timers: DeviceTimers, path: Path) -> datetime:
+    """One for "tea" was missed; when it was due."""
     past = system_clock()()
     long_ago = DeviceTimers(
-        TimerStore(tmp_path / "timers.db"),
+        TimerStore(path),
         Broadcast(),
         Chime((), 1.0),
         lambda: Moment(past.wall - 7200, past.uptime, "another boot"),
     )
     await long_ago.set_timer(60, "tea")
     await long_ago.close()
-    due = datetime.fromtimestamp(past.wall - 7140)
     await timers.check()
+    return datetime.fromtimestamp(past.wall - 7140)
+
+
+async def test_a_missed_one_is_said_once(toolbox: Toolbox, timers: DeviceTimers, tmp_path: Path) -> None:
+    due = await miss_one(timers, tmp_path / "timers.db")
     result = await call(toolbox, "timer", action="list")
     assert result.status is Status.OK
     assert result.text.startswith("Missed while this device was off or asleep: tea, due ")
     assert f"{due:%H:%M}. No timer or alarm is set." in result.text
+    assert (await call(toolbox, "timer", action="list")).status is Status.EMPTY
+
+
+async def test_what_could_be_read_is_said_until_it_can_be_kept_that_it_was(
+    toolbox: Toolbox, timers: DeviceTimers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muleteer.store.database.BUSY_TIMEOUT", 0.01)
+    await miss_one(timers, tmp_path / "timers.db")
+    other = sqlite3.connect(tmp_path / "timers.db")
+    other.execute("BEGIN IMMEDIATE")
+    for _ in range(2):
+        result = await call(toolbox, "timer", action="list")
+        assert result.status is Status.OK, result.text
+        assert "Missed while this device was off or asleep: tea" in result.text
+    other.rollback()
+    other.close()
+    assert "tea" in (await call(toolbox, "timer", action="list")).text
     assert (await call(toolbox, "timer", action="list")).status is Status.EMPTY
 
 
