@@ -10,7 +10,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from muleteer.errors import MuleteerError
+from muleteer.errors import EngineBusyError, MuleteerError
 from muleteer.gateway import replies
 from muleteer.gateway.memory import memory_routes
 from muleteer.store.memory import TurnMemory
@@ -22,6 +22,13 @@ class Kept:
     notebook: SqliteNotebook
     memory: TurnMemory
     client: httpx.AsyncClient
+    refusal: MuleteerError | None = None
+    talks: int = 1
+
+    async def forget_talks(self) -> None:
+        if self.refusal:
+            raise self.refusal
+        self.talks = 0
 
     async def get(self, path: str, **query: object) -> dict[str, object]:
         reply = await self.client.get(
@@ -39,13 +46,13 @@ async def kept(tmp_path: Path) -> AsyncIterator[Kept]:
     notebook = SqliteNotebook(tmp_path / "notebook.db", "d1")
     memory = TurnMemory(tmp_path / "memory.db", days=30, turns=100, device="d1")
     await memory.open()
-    app = Starlette(
-        routes=memory_routes(notebook, memory), exception_handlers={MuleteerError: replies.on_fault}
-    )
+    app = Starlette(exception_handlers={MuleteerError: replies.on_fault})
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(app=app), base_url="http://localhost"
     ) as client:
-        yield Kept(notebook, memory, client)
+        kept = Kept(notebook, memory, client)
+        app.routes.extend(memory_routes(notebook, memory, kept.forget_talks))
+        yield kept
     await memory.close()
     await notebook.close()
 
@@ -171,6 +178,18 @@ async def test_where_a_file_fails_what_is_gone_already_is_said(kept: Kept, tmp_p
     assert [note.text for note in await kept.notebook.notes()] == ["tea"]
 
 
+async def test_the_engine_forgets_too_and_where_it_cannot_that_is_said(kept: Kept) -> None:
+    kept.memory.add("Is there milk?", "No.", "s")
+    kept.refusal = EngineBusyError("The engine is busy.", 1.0)
+    status, answer = await kept.post("/forget", {"everything": True})
+    assert (status, kept.talks) == (503, 1)
+    assert "The engine may still hold what was said: The engine is busy." in str(answer)
+    assert "turns (1) were forgotten" in str(answer)
+    kept.refusal = None
+    assert await kept.post("/forget", {"everything": True}) == (200, {"notes": 0, "turns": 0})
+    assert kept.talks == 0
+
+
 async def test_what_cannot_be_looked_at_is_said_beside_what_can(kept: Kept, tmp_path: Path) -> None:
     damage(tmp_path / "notebook.db")
     kept.memory.add("Is there milk?", "No.", "s")
@@ -192,3 +211,25 @@ async def test_numbers_are_numbers(kept: Kept, query: str) -> None:
     reply = await kept.client.get(f"/v1/memory/notes?{query}")
     assert reply.status_code == 400
     assert "must be a number" in reply.text
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+        "9999-12-31T23:59:59Z",
+        "0001-01-01T00:00:00Z",
+    ],
+)
+async def test_a_time_that_some_zone_has_no_date_for_is_refused(kept: Kept, when: str) -> None:
+    status, body = await kept.post("/notes", {"notes": [{"text": "a"}, {"text": "b", "when": when}]})
+    assert status == 400
+    assert "give a time of the years 2 to 9998" in str(body["error"])
+    assert texts(await kept.get("/notes"), "notes") == []
+
+
+async def test_times_near_the_ends_are_kept_and_read(kept: Kept) -> None:
+    given = ["0002-01-01T00:00:00+00:00", "9998-12-31T23:59:59+00:00"]
+    assert (await kept.post("/notes", {"notes": [{"text": "a", "when": each} for each in given]}))[0] == 200
+    assert texts(await kept.get("/notes"), "notes", "when") == given

@@ -36,7 +36,7 @@ async def client(timers: DeviceTimers) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def test_what_is_set_is_listed_the_next_first(client: httpx.AsyncClient, timers: DeviceTimers) -> None:
-    assert (await client.get("/v1/timers")).json() == {"timers": [], "missed": []}
+    assert (await client.get("/v1/timers")).json() == {"timers": [], "missed": [], "unreadable": 0}
     at = datetime.now().replace(microsecond=0) + timedelta(days=2)
     alarm = await timers.set_alarm(at, frozenset((0, 4)), "up")
     tea = await timers.set_timer(300, "tea")
@@ -75,8 +75,10 @@ async def test_cancelling_one(client: httpx.AsyncClient, timers: DeviceTimers) -
     reply = await client.delete(f"/v1/timers/{tea.id}")
     assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
     assert str(tea.id) in reply.json()["error"]["message"]
-    assert (await client.delete("/v1/timers/99999999999999999999999")).status_code == 404
-    assert (await client.delete("/v1/timers/tea")).status_code == 404
+    for given in ("99999999999999999999999", "9" * 5000, "tea", "-1", "1.5", "\u0663", "\u00b2"):
+        reply = await client.delete(f"/v1/timers/{given}")
+        assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
+        assert len(reply.json()["error"]["message"]) < 120
 
 
 async def test_a_file_that_cannot_be_used_is_told(client: httpx.AsyncClient, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from muleteer.errors import StorageError, UnknownTimerError
 from muleteer.gateway import replies
 from muleteer.services import PendingTimer, Timers
 
+MOST_DIGITS = 18  # of a timer's number; SQLite's rows have no more
+
 
 def timer_routes(timers: Timers) -> list[BaseRoute]:
     """Where timers are listed and cancelled. Listing does not count as having been told what was missed."""
@@ -25,23 +27,30 @@ def timer_routes(timers: Timers) -> list[BaseRoute]:
         except OSError as error:
             raise _unusable(error) from error
         missed = [{"id": each.id, "label": each.label, "due": _iso(each.due)} for each in pending.missed]
-        return replies.Json({"timers": [fields(each) for each in pending.timers], "missed": missed})
+        return replies.Json(
+            {
+                "timers": [fields(each) for each in pending.timers],
+                "missed": missed,
+                "unreadable": pending.unreadable,
+            }
+        )
 
     async def cancelled(request: Request) -> Response:
-        number = int(request.path_params["number"])
+        given = request.path_params["number"]
+        known = given.isascii() and given.isdecimal() and len(given) <= MOST_DIGITS
         try:
-            gone = await timers.cancel([number])
+            gone = await timers.cancel([int(given)]) if known else []
         except OSError as error:
             raise _unusable(error) from error
         if not gone:
             raise UnknownTimerError(
-                f"No timer has the number {number}; GET /v1/timers lists those that are set."
+                f"No timer has the number {given[:MOST_DIGITS]}; GET /v1/timers lists those that are set."
             )
         return replies.Json({"cancelled": fields(gone[0])})
 
     return [
         Route("/v1/timers", listed),
-        Route("/v1/timers/{number:int}", cancelled, methods=["DELETE"]),
+        Route("/v1/timers/{number}", cancelled, methods=["DELETE"]),
     ]
 
 

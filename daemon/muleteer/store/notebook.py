@@ -65,6 +65,8 @@ INDEX = Index(
     match="SELECT rowid, bm25(note_index) FROM note_index WHERE note_index MATCH ?",
 )
 FORGET_WORDS = "INSERT INTO note_index(note_index) VALUES ('rebuild')"  # 'delete' alone only marks them
+# Every zone has a name for these, and Python's dates end with the years 1 and 9999.
+FIRST_TIME, LAST_TIME = datetime(2, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 INSERT = "INSERT INTO notes (text, written, page, session, device) VALUES (?, ?, ?, ?, ?)"
 
 
@@ -110,10 +112,12 @@ class SqliteNotebook:
 
     async def keep(self, notes: Sequence[Note], dated: Sequence[bool]) -> int:
         """Keep notes that were written elsewhere, all or none; how many were new. One that stands on its page
-        already, and is of the same time where that is known, is not written twice. Raises `StoreError`."""
+        already, and is of the same time where that is known, is not written twice. Raises `StoreError`, and
+        `ValueError` for a time that is none in some zone."""
 
         for note in notes:
             _check_text(note.text)
+            _check_time(note)
 
         def insert(connection: sqlite3.Connection) -> int:
             _check_room(connection, len(notes))
@@ -216,6 +220,14 @@ def _check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise StoreError(f"character {error.start + 1} is half of a pair and cannot be kept.") from error
+
+
+def _check_time(note: Note) -> None:
+    if not FIRST_TIME <= note.when < LAST_TIME:
+        raise ValueError(
+            f"a note cannot be of {note.when.isoformat()}; give a time of the years {FIRST_TIME.year} to "
+            f"{LAST_TIME.year - 1}."
+        )
 
 
 def _insert(connection: sqlite3.Connection, note: Note, pages: set[str]) -> Note:
