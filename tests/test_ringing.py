@@ -181,6 +181,27 @@ async def test_a_damaged_file_is_told_at_each_use_and_comes_back(
     assert len((await timers.pending()).timers) == 1
 
 
+async def test_a_damaged_row_silences_no_other_and_is_counted(
+    make: Make, clock: Clock, broadcast: Broadcast, tmp_path: Path
+) -> None:
+    before = make()
+    await before.set_alarm(datetime(2026, 11, 30, 8, 30), frozenset((0,)), "broken")
+    await before.set_timer(60, "tea")
+    await before.close()
+    connection = sqlite3.connect(tmp_path / "timers.db")
+    connection.execute("UPDATE timers SET repeat = 'z9' WHERE label = 'broken'")
+    connection.commit()
+    connection.close()
+    timers = make()
+    await timers.set_timer(90, "eggs")
+    clock.passes(61)
+    with broadcast.listen() as listener:
+        await timers.check()
+        assert await heard(listener) == ("timer.rang", "tea")
+    pending = await timers.pending()
+    assert ([each.label for each in pending.timers], pending.unreadable) == (["eggs"], 1)
+
+
 async def test_what_rang_while_the_file_was_locked_rings_once_and_is_saved_later(
     make: Make, clock: Clock, broadcast: Broadcast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,19 +122,25 @@ async def _list(home: Services, now: datetime) -> Result:
 
 
 def _listed(pending: PendingTimers, now: datetime) -> Result:
-    missed = _missed(pending.missed, now)
+    missed, more = _missed(pending.missed, now), _unreadable(pending)
+    if not pending.timers and more:
+        return Result.unavailable(f"{missed}{more}")
     if not pending.timers:
         nothing = "No timer or alarm is set."
         return Result.ok(f"{missed}{nothing}", Data({"timers": []})) if missed else Result.empty(nothing)
     said = "; ".join(_said(each, now) for each in pending.timers)
     many = "One is" if len(pending.timers) == 1 else f"{len(pending.timers)} are"
     return Result.ok(
-        f"{missed}{many} set: {said}.", Data({"timers": [_values(each) for each in pending.timers]})
+        f"{missed}{many} set: {said}. {more}".rstrip(),
+        Data({"timers": [_values(each) for each in pending.timers]}),
     )
 
 
 async def _cancel(home: Services, when: str, label: str, now: datetime) -> Result:
-    pending = (await home.timers.pending()).timers
+    there = await home.timers.pending()
+    pending = there.timers
+    if not pending and there.unreadable:
+        return Result.unavailable(_unreadable(there))
     if not pending:
         return Result.empty("No timer or alarm is set, so there is none to cancel.")
     wanted = [each for each in pending if _fits(each, when, label, now)]
@@ -186,6 +192,16 @@ def _missed(missed: Sequence[MissedTimer], now: datetime) -> str:
         return ""
     said = "; ".join(f"{each.label or 'one without a label'}, due {_day(each.due, now)}" for each in missed)
     return f"Missed while this device was off or asleep: {said}. "
+
+
+def _unreadable(pending: PendingTimers) -> str:
+    if not pending.unreadable:
+        return ""
+    more = "more " if pending.timers else ""
+    one = pending.unreadable == 1
+    return (
+        f"{'One' if one else pending.unreadable} {more}{'is' if one else 'are'} damaged and cannot be read."
+    )
 
 
 def _said(each: PendingTimer, now: datetime) -> str:

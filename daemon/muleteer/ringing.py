@@ -55,6 +55,7 @@ class DeviceTimers:
         self._clock = clock or system_clock()
         self._timers: dict[int, Timer] | None = None  # None until they could be read
         self._missed: list[Missed] = []
+        self._unreadable = 0
         self._unsaved: dict[int, Timer | None] = {}
         self._before = self._clock()
         self._changing = asyncio.Lock()
@@ -96,7 +97,7 @@ class DeviceTimers:
             now = self._clock()
             ordered = sorted(known.values(), key=lambda timer: timers.left(timer, now))
             missed = tuple(MissedTimer(each.id, each.label, each.due) for each in self._missed)
-            return PendingTimers(tuple(_pending(timer, now) for timer in ordered), missed)
+            return PendingTimers(tuple(_pending(timer, now) for timer in ordered), missed, self._unreadable)
 
     async def cancel(self, ids: Sequence[int]) -> list[PendingTimer]:
         """Those of the numbers that were set, now gone for good. Raises `StoreError`."""
@@ -180,7 +181,7 @@ class DeviceTimers:
     async def _known(self) -> dict[int, Timer]:
         """What is set, read from the file once it can be. Raises `StoreError`."""
         if self._timers is None:
-            found, self._missed = await self._store.load()
+            found, self._missed, self._unreadable = await self._store.load()
             now = self._clock()
             self._timers = {timer.id: timers.adopted(timer, now) for timer in found}
             self._unsaved |= {t.id: self._timers[t.id] for t in found if self._timers[t.id] != t}

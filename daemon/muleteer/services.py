@@ -240,10 +240,12 @@ class MissedTimer:
 
 @dataclass(frozen=True, slots=True)
 class PendingTimers:
-    """Those that are set, the next one first, and those that were missed and nobody was told of."""
+    """Those that are set, the next one first, those that were missed and nobody was told of, and how many
+    are set that cannot be read."""
 
     timers: tuple[PendingTimer, ...]
     missed: tuple[MissedTimer, ...] = ()
+    unreadable: int = 0
 
 
 class Timers(Protocol):

@@ -48,6 +48,8 @@ def test_the_list(run: Run, daemon: ScriptedDaemon) -> None:
 def test_an_empty_list_says_so(run: Run, daemon: ScriptedDaemon) -> None:
     daemon.replies["/v1/timers"] = obj({"timers": [], "missed": []})
     assert run("alarms").out == "No timer or alarm is set.\n"
+    daemon.replies["/v1/timers"] = obj({"timers": [], "missed": [], "unreadable": 2})
+    assert run("alarms").out == "Damaged, cannot be read: 2. The daemon's log has their numbers.\n"
 
 
 @pytest.mark.parametrize("body", [{}, {"timers": 5}, {"timers": [{"id": 1, "due": "noon", "repeat": ["x"]}]}])

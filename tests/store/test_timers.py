@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.store.database import StoreError
 from muleteer.store.timers import TimerStore
 from muleteer.timers import MOST_MISSED, Missed, Timer
 
@@ -34,7 +33,7 @@ async def test_all_of_a_timer_comes_back(store: TimerStore, tmp_path: Path) -> N
     await store.save({}, missed)
     await store.close()
     again = TimerStore(tmp_path / "timers.db")
-    assert await again.load() == (kept, missed)
+    assert await again.load() == (kept, missed, 0)
     await again.close()
 
 
@@ -49,19 +48,63 @@ async def test_changes_and_the_newest_missed_are_kept(store: TimerStore) -> None
     moved = Timer(two.id, "up", at=datetime(2026, 12, 4, 7, 30), repeat=frozenset((0, 4)))
     missed = [Missed(number, "", datetime(2026, 12, 1)) for number in range(MOST_MISSED + 5)]
     await store.save({one.id: None, two.id: moved}, missed)
-    assert await store.load() == ([moved], missed[5:])
+    assert await store.load() == ([moved], missed[5:], 0)
 
 
-@pytest.mark.parametrize("column", ["repeat = 'x'", "at = 'noon'", "at = 5"])
-async def test_a_row_that_makes_no_sense_is_told(store: TimerStore, tmp_path: Path, column: str) -> None:
+@pytest.mark.parametrize(
+    "column",
+    [
+        "repeat = 'x'",
+        "repeat = 'z9'",
+        "repeat = '9'",
+        "at = 'noon'",
+        "at = 5",
+        "at = x'00'",
+        "at = '2026-12-01T07:30:00+01:00'",
+        "at = '0001-01-01T00:00:00'",
+        "at = '9999-12-31T00:00:00'",
+        "label = x'00'",
+        "boot = x'00'",
+        "seconds = 'many'",
+        "until = 9e999",
+        "due = -9e999",
+        "due = 1e300",
+    ],
+)
+@pytest.mark.parametrize("timer", [TEA, UP])
+async def test_a_row_that_makes_no_sense_hides_no_other(
+    store: TimerStore, tmp_path: Path, column: str, timer: Timer, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = [await store.add(TEA), await store.add(timer), await store.add(UP)]
+    await damage(store, tmp_path, f"UPDATE timers SET {column} WHERE id = 2")
+    assert await store.load() == ([kept[0], kept[2]], [], 1)
+    assert "The timer 2 cannot be read" in caplog.text
+    assert (await store.add(TEA)).id == 4
+
+
+async def test_the_only_one_that_makes_no_sense_is_counted(store: TimerStore, tmp_path: Path) -> None:
     await store.add(UP)
+    await damage(store, tmp_path, "UPDATE timers SET repeat = 'z9'")
+    assert await store.load() == ([], [], 1)
+
+
+@pytest.mark.parametrize("column", ["id = 'x'", "label = x'00'", "due = 'noon'", "due = 5"])
+async def test_a_missed_one_that_makes_no_sense_hides_no_other(
+    store: TimerStore, tmp_path: Path, column: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    missed = [Missed(number, "late", datetime(2026, 11, 30, 8)) for number in (7, 8, 9)]
+    await store.save({}, missed)
+    await damage(store, tmp_path, f"UPDATE missed SET {column} WHERE id = 8")
+    assert await store.load() == ([], [missed[0], missed[2]], 0)
+    assert "The missed timer 2 cannot be read" in caplog.text
+
+
+async def damage(store: TimerStore, tmp_path: Path, statement: str) -> None:
     await store.close()
     connection = sqlite3.connect(tmp_path / "timers.db")
-    connection.execute(f"UPDATE timers SET {column}")
+    connection.execute(statement)
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="damaged"):
-        await store.load()
 
 
 def test_killed_it_has_every_timer_that_was_acknowledged(tmp_path: Path) -> None:
@@ -78,7 +121,7 @@ def test_killed_it_has_every_timer_that_was_acknowledged(tmp_path: Path) -> None
 
     async def load() -> set[int]:
         store = TimerStore(path)
-        timers, _ = await store.load()
+        timers = (await store.load()).timers
         await store.close()
         return {timer.id for timer in timers}
 

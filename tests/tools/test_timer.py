@@ -207,6 +207,25 @@ async def test_what_could_be_read_is_said_until_it_can_be_kept_that_it_was(
     assert (await call(toolbox, "timer", action="list")).status is Status.EMPTY
 
 
+async def test_a_damaged_one_is_not_passed_over(
+    toolbox: Toolbox, timers: DeviceTimers, tmp_path: Path
+) -> None:
+    await timers.set_timer(300.5, "tea")
+    connection = sqlite3.connect(tmp_path / "timers.db")
+    connection.execute("UPDATE timers SET until = 'soon'")
+    connection.commit()
+    connection.close()
+    again = DeviceTimers(TimerStore(tmp_path / "timers.db"), Broadcast(), Chime((), 1.0))
+    box = Toolbox.load([share_dir() / "tools"], Services(Absent("no notes"), timers=again))
+    for action in ("list", "cancel"):
+        result = await call(box, "timer", action=action)
+        assert result == Result.unavailable("One is damaged and cannot be read.")
+    assert (await call(box, "timer", action="set", when="10 min")).status is Status.OK
+    said = (await call(box, "timer", action="list")).text
+    assert said.endswith(" minutes. One more is damaged and cannot be read.")
+    await again.close()
+
+
 @pytest.mark.parametrize("action", ["set", "list", "cancel"])
 async def test_unavailable_says_that_nothing_was_changed(
     toolbox: Toolbox, tmp_path: Path, action: str

@@ -39,10 +39,12 @@ def alarms(context: click.Context, as_json: bool, socket: Path | None) -> None:
     rows = [_row(each) for each in _objects(body, "timers")]
     if rows:
         print_table(("id", "kind", "label", "rings", "in", "again"), rows)
-    else:
+    elif not body.get("unreadable"):
         click.echo("No timer or alarm is set.")
     for each in _objects(body, "missed"):
         click.echo(safe(f"Missed: {each.get('label') or 'one without a label'}, due {_when(each)}"))
+    if damaged := body.get("unreadable"):
+        click.echo(safe(f"Damaged, cannot be read: {damaged}. The daemon's log has their numbers."))
 
 
 @alarms.command()

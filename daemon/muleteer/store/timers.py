@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from muleteer.store.database import Database
+from muleteer.store.rows import readable
 from muleteer.timers import MOST_MISSED, Missed, Timer
+
+T = TypeVar("T")
 
 MIGRATIONS = (
     (
@@ -20,6 +24,16 @@ MIGRATIONS = (
     ),
 )
 COLUMNS = "label, seconds, until, boot, due, at, repeat"
+FARTHEST = 1e11  # seconds since 1970 or a boot: thousands of years; beyond, the calendar has no dates
+
+
+class Kept(NamedTuple):
+    """The timers that are set, those that were missed, oldest first, and how many are set in rows that are
+    damaged."""
+
+    timers: list[Timer]
+    missed: list[Missed]
+    unreadable: int = 0
 
 
 class TimerStore:
@@ -31,13 +45,27 @@ class TimerStore:
     async def close(self) -> None:
         await self._database.close()
 
-    async def load(self) -> tuple[list[Timer], list[Missed]]:
-        """All that are set, and those that were missed, oldest first."""
+    async def load(self) -> Kept:
+        """All that there is; a damaged row is logged and silences no other."""
 
-        def select(connection: sqlite3.Connection) -> tuple[list[Timer], list[Missed]]:
-            timers = [_timer(row) for row in connection.execute(f"SELECT id, {COLUMNS} FROM timers")]  # noqa: S608
-            rows = connection.execute("SELECT id, label, due FROM missed ORDER BY rowid")
-            return timers, [Missed(number, label, datetime.fromisoformat(due)) for number, label, due in rows]
+        def select(connection: sqlite3.Connection) -> Kept:
+            def each(read: Callable[[tuple[Any, ...]], T], rows: str, columns: str, what: str) -> list[T]:
+                one = f"SELECT {columns} FROM {rows} WHERE rowid = ?"  # noqa: S608
+                return readable(
+                    numbers[rows],
+                    lambda number: read(connection.execute(one, (number,)).fetchone()),
+                    len(numbers[rows]),
+                    what,
+                    strict=False,
+                )
+
+            numbers = {
+                rows: [row[0] for row in connection.execute(f"SELECT rowid FROM {rows} ORDER BY rowid")]  # noqa: S608
+                for rows in ("timers", "missed")
+            }
+            timers = each(_timer, "timers", f"id, {COLUMNS}", "timer")
+            missed = each(_missed, "missed", "id, label, due", "missed timer")
+            return Kept(timers, missed, len(numbers["timers"]) - len(timers))
 
         return await self._database.read(select)
 
@@ -74,8 +102,31 @@ def _row(timer: Timer) -> tuple[object, ...]:
     return timer.label, timer.seconds, timer.until, timer.boot, timer.due, at, repeat
 
 
-def _timer(row: tuple[int, str, float, float, str, float, str | None, str]) -> Timer:
-    """Raises `ValueError` or `TypeError` for a row that nobody of ours has written."""
+def _timer(row: tuple[Any, ...]) -> Timer:
+    """Raises what `MISREAD` names for a row that nobody of ours has written: such a timer could never be
+    rung, or would stop the others."""
     number, label, seconds, until, boot, due, at, repeat = row
     days = frozenset(int(day) for day in repeat)
-    return Timer(number, label, seconds, until, boot, due, datetime.fromisoformat(at) if at else None, days)
+    if not days <= frozenset(range(7)) or not all(0 <= value < FARTHEST for value in (seconds, until, due)):
+        raise ValueError("its numbers make no sense")
+    return Timer(
+        number, _text(label), seconds, until, _text(boot), due, None if at is None else _time(at), days
+    )
+
+
+def _missed(row: tuple[Any, ...]) -> Missed:
+    number, label, due = row
+    return Missed(int(number), _text(label), _time(due))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it holds bytes where a text belongs")
+    return value
+
+
+def _time(value: str) -> datetime:
+    moment = datetime.fromisoformat(value)
+    if moment.tzinfo is not None or not -FARTHEST < moment.timestamp() < FARTHEST:
+        raise ValueError(f"{value} is no local time")
+    return moment
