@@ -59,6 +59,35 @@ def test_nothing_new_is_no_new_catalogue(home: Home) -> None:
     assert home.stock.take() is None
 
 
+def test_a_skill_that_now_leads_nowhere_keeps_its_last_good_version_and_says_so(home: Home) -> None:
+    good = home.catalogue.skills["evening"]
+    skill(home.skills, "evening", "1. Ask @night-lmap.")
+    catalogue = home.take()
+    assert catalogue.skills["evening"] == good
+    assert "@night-lmap" in catalogue.stale["evening"]
+    assert "evening" not in catalogue.disabled
+    skill(home.skills, "evening", "1. Ask @clock.")
+    catalogue = home.take()
+    assert catalogue.skills["evening"].mentions == ("clock",)
+    assert catalogue.stale == {}
+
+
+def test_a_skill_that_never_led_anywhere_or_lost_its_tools_is_disabled(home: Home) -> None:
+    skill(home.skills, "morning", "1. Ask @nobody.")
+    assert "@nobody" in home.take().disabled["morning"]
+    (home.tools / "night_lamp.py").unlink()
+    skill(home.skills, "evening", "1. Ask @nobody, then @night-lamp.")
+    catalogue = home.take()
+    assert "@nobody" in catalogue.disabled["evening"]
+    assert "evening" not in catalogue.stale
+
+
+def test_a_skill_that_is_turned_off_stays_off_whatever_becomes_of_it(home: Home) -> None:
+    home.stock.switch(home.catalogue, "skills", "evening", False)
+    skill(home.skills, "evening", "1. Ask @nobody.")
+    assert home.take().disabled["evening"].startswith("Turned off")
+
+
 async def test_a_renamed_tool_is_followed_by_mentions_and_survives_a_restart(home: Home) -> None:
     assert home.stock.rename(home.catalogue, "tools", "night-lamp", "light") == "light"
     for _ in range(2):

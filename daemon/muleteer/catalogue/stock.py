@@ -14,13 +14,13 @@ from typing import Any
 
 from muleteer.catalogue.declared import NAME, RESERVED, Loaded, handle_of, name_of
 from muleteer.catalogue.loading import Library
-from muleteer.catalogue.shelf import Shelf
+from muleteer.catalogue.shelf import OFF, Shelf
 from muleteer.catalogue.skill_files import NAME as HANDLE
 from muleteer.catalogue.skill_files import SkillLibrary
 from muleteer.catalogue.steering import HANDLE_LIMIT, KINDS, Kind, Wishes, read_steering, write_steering
 from muleteer.errors import RequestError, StorageError
 from muleteer.services import Services
-from muleteer.skills import Catalogue, build_catalogue
+from muleteer.skills import Catalogue, Skill, build_catalogue
 from muleteer.toolbox import Toolbox
 
 FILE_NAME = "steering.json"
@@ -35,6 +35,7 @@ class Stock:
         self._steering = read_steering(self._path)
         self._offered: dict[str, tuple[tuple[Loaded, ...], Mapping[str, str]]] = {}
         self._known: object = None
+        self._good: dict[str, Skill] = {}  # by name on disk, as last used
 
     def offer(
         self, origin: str, tools: Iterable[Loaded], refused: Mapping[str, str] = MappingProxyType({})
@@ -55,7 +56,32 @@ class Stock:
         names = {name_of(old): name_of(new) for old, new in wishes.names.items()}
         tools.rename(names, Loaded.named)
         tools.turn_off(map(name_of, wishes.off), names, "tools")
-        return build_catalogue(skills, Toolbox(self._services, tools), self._steering)
+        return self._built(skills, Toolbox(self._services, tools))
+
+    def _built(self, skills: Shelf[Skill], toolbox: Toolbox) -> Catalogue:
+        """A catalogue in which a skill whose newest version leads nowhere keeps the last one that did not."""
+        used = dict(skills.things)
+        catalogue = build_catalogue(_fresh(skills), toolbox, self._steering)
+        shown = self._steering.skills.shown
+        worse = {
+            name: reason
+            for name, skill in used.items()
+            if (reason := catalogue.disabled.get(shown(name), "")) and not reason.startswith(OFF)
+            if self._good.get(name, skill) != skill
+        }
+        while worse:
+            older = _fresh(skills)
+            older.things |= {name: self._good[name] for name in worse}
+            older.stale |= worse
+            catalogue = build_catalogue(older, toolbox, self._steering)
+            if not (lost := [name for name in worse if shown(name) not in catalogue.skills]):
+                break
+            for name in lost:  # nor does the older version lead anywhere any more
+                del worse[name]
+            catalogue = build_catalogue(_fresh(skills), toolbox, self._steering)
+        used |= {name: self._good[name] for name in worse}
+        self._good = {name: skill for name, skill in used.items() if shown(name) in catalogue.skills}
+        return catalogue
 
     def _put_offered(self, skills: Shelf[Any], tools: Shelf[Loaded]) -> None:
         """Whoever offers chose the names, and must not put what the user has out of use by one."""
@@ -117,6 +143,11 @@ class Stock:
                 f"{self._path} cannot be written ({error.strerror or error}), so nothing has changed."
             ) from error
         self._steering = steering
+
+
+def _fresh(shelf: Shelf[Skill]) -> Shelf[Skill]:
+    """The same, for building a catalogue of it."""
+    return Shelf(dict(shelf.things), dict(shelf.disabled), dict(shelf.stale), dict(shelf.origins))
 
 
 def _copied(shelf: Shelf[Any]) -> tuple[Mapping[str, object], ...]:
