@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from watchdog import events
 from watchdog.events import (
     DirCreatedEvent,
     DirDeletedEvent,
@@ -38,10 +39,12 @@ SETTLE_SECONDS = (
     0.3  # after a first event; an editor that saves, or a copy of a small folder, is done by then
 )
 
-# All but opening and reading, which the reader itself does. `Modified` is a changed mode, too.
+# All but opening and reading, which the reader itself does. A changed mode is `Modified` or, in newer versions
+# of the library, `Attrib`.
 EVENTS: list[type[FileSystemEvent]] = [
     *(DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent),
     *(FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent),
+    *(getattr(events, name) for name in ("DirAttribEvent", "FileAttribEvent") if hasattr(events, name)),
 ]
 
 Place = tuple[Path, bool]  # a folder, and whether all below it is watched
