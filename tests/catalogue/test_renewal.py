@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.catalogue.renewal import Renewal, gather
+from muleteer.catalogue.renewal import MANY, Renewal, gather
 from muleteer.engine.protocol import Conversation, JsonSchema, Text
 from muleteer.errors import ConfigError, EngineError
 from muleteer.harness.events import TurnFinished
@@ -234,3 +234,18 @@ async def test_no_watching_is_a_sentence(home: Home, caplog: pytest.LogCaptureFi
     assert not task.done(), "wishes are still carried out"
     task.cancel()
     await asyncio.wait({task})
+
+
+@pytest.mark.parametrize(("new", "told"), [(MANY - 1, 0), (MANY, 1)])
+async def test_many_new_prompts_are_told_before_they_are_measured(
+    home: Home, caplog: pytest.LogCaptureFixture, new: int, told: int
+) -> None:
+    caplog.set_level("INFO")
+    one = await running(home)
+    for number in range(new):
+        home.tool(f"clock{number}")
+    await one.renewal.renew()
+    assert caplog.text.count(f"Measuring the prompts of {new} new skills and tools") == told
+    home.tool("lamp", "new")
+    await one.renewal.renew()
+    assert caplog.text.count("Measuring") == told, "an edit of one is no news"

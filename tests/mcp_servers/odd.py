@@ -52,6 +52,10 @@ def answer(request: dict[str, Any], kind: str) -> dict[str, Any]:
             start = int(request.get("params", {}).get("cursor", 0))
             tools = [{"name": f"tool{start + n}", "inputSchema": GOOD} for n in range(40)]
             return {"tools": tools, "nextCursor": str(start + 40)}
+        case "tools/list" if kind == "chatters":
+            GROWN.append(True)
+            print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
+            return {"tools": [{"name": f"tool{len(GROWN)}", "inputSchema": GOOD}]}
         case "tools/list" if kind == "grows":
             return {"tools": [{"name": f"tool{n}", "inputSchema": GOOD} for n in range(len(GROWN))]}
         case "tools/call" if kind == "grows":

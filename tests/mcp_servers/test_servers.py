@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import pytest
 
 from muleteer.catalogue.declared import Loaded
 from muleteer.mcp_servers.definitions import DESCRIPTION_LIMIT
-from muleteer.mcp_servers.server import MOST_TOOLS
+from muleteer.mcp_servers.server import MOST_TOOLS, Server
 from muleteer.mcp_servers.service import McpServers
 from muleteer.mcp_servers.settings import McpServerSettings, McpSettings
 from muleteer.tool import Document, Result, Services, Status
@@ -143,6 +143,56 @@ async def test_a_changed_list_is_followed_by_the_older_protocol() -> None:
         await house.until(lambda: "ref_tool0" in house.toolbox.tools)
         assert await house.call("ref_tool0", x="y") == Result.ok("ref_tool0 is done.")
         await house.until(lambda: "ref_tool1" in house.toolbox.tools)
+
+
+@asynccontextmanager
+async def chattering(pause: Callable[[float], Awaitable[None]]) -> AsyncIterator[Server]:
+    """A server that says after each look at its list that this has changed."""
+    made = Server("ref", program("odd.py", "chatters"), lambda server: None, pause)
+    life = asyncio.create_task(made.run())
+    try:
+        async with asyncio.timeout(PATIENCE):
+            yield made
+    finally:
+        life.cancel()
+        await asyncio.wait([life])
+
+
+@pytest.mark.parametrize(
+    ("quiet", "expected"),
+    [(300.0, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]), (0.0, [1] * 11)],
+    ids=["never quiet", "quiet each time"],
+)
+async def test_a_list_that_keeps_changing_is_read_ever_more_seldom(
+    monkeypatch: pytest.MonkeyPatch, quiet: float, expected: list[float]
+) -> None:
+    monkeypatch.setattr("muleteer.mcp_servers.server.QUIET_SECONDS", quiet)
+    pauses: list[float] = []
+    enough = asyncio.Event()
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == len(expected):
+            enough.set()
+            await asyncio.Event().wait()
+
+    async with chattering(pause):
+        await enough.wait()
+    assert pauses == expected
+
+
+async def test_a_server_that_dies_before_the_next_look_is_noticed_at_once() -> None:
+    resting, lost = asyncio.Event(), asyncio.Event()
+
+    async def pause(seconds: float) -> None:
+        (lost if resting.is_set() else resting).set()
+        await asyncio.Event().wait()
+
+    async with chattering(pause) as made:
+        await resting.wait()
+        os.kill(children()[0].pid, signal.SIGKILL)
+        await lost.wait()
+        assert (made.state, made.reason) == ("waiting", "ended")
 
 
 async def test_a_call_that_hangs_ends_in_time_and_the_server_goes_on() -> None:

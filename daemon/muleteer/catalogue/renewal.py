@@ -19,6 +19,7 @@ from muleteer.skills import Catalogue
 
 log = logging.getLogger(__name__)
 
+MANY = 8  # new handles, whose prompts the engine counts in a time that people notice on a small board
 RETRY_SECONDS = 10.0  # after an engine that could not measure; it restarts in about that
 
 
@@ -118,6 +119,10 @@ class Renewal:
         if catalogue is None:
             return
         self._due, before = catalogue, self.catalogue.reasons()
+        if (new := len(catalogue.handles - self.catalogue.handles)) >= MANY:
+            log.info(
+                "Measuring the prompts of %d new skills and tools; the old ones are used until then.", new
+            )
         try:
             await self._harness.renew(catalogue)
         except ConfigError:

@@ -43,7 +43,8 @@ LONGEST_PAUSE = 300.0  # seconds; a server that comes back after a night is foun
 STEADY_SECONDS = 60.0  # of life after which a server counts as healthy again
 MOST_TOOLS = 64  # of one server; a menu of more is beyond any small model
 MOST_PAGES = 16  # of a list; one that never ends must
-RELIST_SECONDS = 1.0  # between two looks at a list that keeps changing
+RELIST_SECONDS = 1.0  # before a look at a list that has changed, doubled each time: new tools are measured
+QUIET_SECONDS = 300.0  # without news after which it is RELIST_SECONDS again
 # What the library says when the connection, not the tool, is at fault; see its streamable HTTP client.
 GONE = frozenset({"Connection closed", "Session terminated", "Server returned an error response"})
 
@@ -66,7 +67,7 @@ class Server:
         self._rules = Rules(settings.effect or None, settings.uses_network, settings.seconds)
         self._home = asyncio.get_running_loop()
         self._client: Client | None = None
-        self._news, self._gone = asyncio.Event(), ""
+        self._news, self._lost, self._gone = asyncio.Event(), asyncio.Event(), ""
         self._known: dict[str, tuple[Defined, Loaded]] = {}
         self.state: State = "starting"
         self.reason = "is starting"
@@ -118,6 +119,7 @@ class Server:
     async def _serve(self) -> None:
         """One connection, to its end. Raises whatever ended it."""
         self._news.clear()
+        self._lost.clear()
         self._gone = ""
         async with AsyncExitStack() as stack:
             try:
@@ -130,16 +132,34 @@ class Server:
             log.info("The MCP server %s is ready: %d tools.", self.name, len(self.tools))
             listening = asyncio.create_task(self._listen(client))
             try:
-                while not self._gone:
-                    await self._news.wait()
-                    self._news.clear()
-                    if not self._gone:
-                        await self._pause(RELIST_SECONDS)
-                        await self._list(client)
+                await self._follow(client)
             finally:
                 listening.cancel()
                 self._client = None
         raise ConnectionError(self._gone)
+
+    async def _follow(self, client: Client) -> None:
+        """Look again whenever there is news, ever more seldom where that does not end, until it is lost."""
+        loop, pause = asyncio.get_running_loop(), RELIST_SECONDS
+        while not self._gone:
+            looked = loop.time()
+            await self._news.wait()
+            if loop.time() - looked > QUIET_SECONDS:
+                pause = RELIST_SECONDS
+            await self._rest(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            self._news.clear()
+            if not self._gone:
+                await self._list(client)
+
+    async def _rest(self, seconds: float) -> None:
+        """Pause, but not after the connection was lost."""
+        both = [asyncio.ensure_future(each) for each in (self._pause(seconds), self._lost.wait())]
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in both:
+                each.cancel()
 
     def _connect(self) -> Client:
         information = mcp_types.Implementation(name="muleteer", version=muleteer.__version__)
@@ -179,12 +199,14 @@ class Server:
             return
         with suppress(MCPError, ListenNotSupportedError, SubscriptionLost, TimeoutError):
             async with client.listen(tools_list_changed=True) as changes:
+                self._news.set()  # what changed since the list was read was told to nobody
                 async for _ in changes:
                     self._news.set()
 
     def _lose(self, why: str) -> None:
         """The connection is of no use any more."""
         self._gone = self._gone or why
+        self._lost.set()
         self._news.set()
 
     async def _list(self, client: Client) -> None:
