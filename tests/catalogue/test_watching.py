@@ -42,7 +42,7 @@ async def test_a_folder_that_comes_is_watched(told: AsyncIterator[None], tmp_pat
     path = folder / "one.py"
     await keeps_being_told(told, path)
     for number in range(20):  # more often than earlier changes could still be telling
-        path.chmod(0o600 if number % 2 else 0o640)  # noqa: ASYNC240  # a test's own loop
+        path.chmod(0o600 if number % 2 else 0o640)  # a test's own loop
         await soon(told)
     for change in (
         lambda: path.rename(folder / "two.py"),

@@ -39,8 +39,8 @@ SETTLE_SECONDS = (
     0.3  # after a first event; an editor that saves, or a copy of a small folder, is done by then
 )
 
-# All but opening and reading, which the reader itself does. A changed mode is `Modified` or, in newer versions
-# of the library, `Attrib`.
+# All but opening and reading, which the reader itself does. A changed mode is `Modified` or, in newer
+# versions of the library, `Attrib`.
 EVENTS: list[type[FileSystemEvent]] = [
     *(DirCreatedEvent, DirDeletedEvent, DirModifiedEvent, DirMovedEvent),
     *(FileClosedEvent, FileCreatedEvent, FileDeletedEvent, FileModifiedEvent, FileMovedEvent),
