@@ -65,6 +65,8 @@ def test_addresses_as_people_write_them(given: str, url: str) -> None:
         ("the weather page", "is not a web address"),
         ("http://", "is not a web address"),
         ("http:///etc", "is not a web address"),
+        ("http://xn--/", "is not a web address"),
+        ("xn--zz--.example", "is not a web address"),
         ("http://a\x00b/", "is not a web address"),
         ("http://x:99999/", "names no server"),
         ("ftp://example.org", "Only http and https"),

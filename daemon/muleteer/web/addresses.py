@@ -64,7 +64,7 @@ def parse(text: str) -> httpx.URL:
         url = httpx.URL(given if "://" in given else f"https://{given}")
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise wrong from error
-    if url.scheme in PORTS and not url.host:
+    if url.scheme in PORTS and not _host(url):
         raise wrong
     return check(url)
 
@@ -75,7 +75,7 @@ def check(url: httpx.URL) -> httpx.URL:
         raise RefusedError("Only http and https addresses can be read.")
     if url.userinfo:
         raise RefusedError("The address holds a user name or password; give it without.")
-    if not url.host or (url.port or 1) > LAST_PORT or len(str(url)) > LONGEST_URL:
+    if not _host(url) or (url.port or 1) > LAST_PORT or len(str(url)) > LONGEST_URL:
         raise RefusedError("The address names no server, or is too long.")
     return url.copy_with(fragment=None)
 
@@ -116,6 +116,14 @@ def public(address: str) -> bool:
         if ip in COMPATIBLE or ip.is_site_local:
             return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
+
+
+def _host(url: httpx.URL) -> str:
+    """The name of the server; empty where it is none, such as `xn--`, which only reading it tells."""
+    try:
+        return url.host
+    except ValueError:
+        return ""
 
 
 def _bare(host: str) -> str:
