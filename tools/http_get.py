@@ -35,6 +35,8 @@ async def http_get(url: str, home: Services) -> Result:
     except ValueError as error:
         return Result.error(str(error))
     host = urlsplit(page.url).hostname or url
+    if not page.text and page.cut:
+        return Result.unavailable(f"Only a part of the page at {host} could be read, and that holds no text.")
     if not page.text:
         return Result.empty(f"The page at {host} holds no text.")
     what = f'"{page.title}" at {host}' if page.title else f"the page at {host}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -10,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
-from muleteer.documents.text import KINDS, TEXT_LIMIT, UNPACKED_LIMIT, UnreadableError, decoded, text_of
+from muleteer.documents import text as module
+from muleteer.documents.text import (
+    KINDS,
+    PLAIN_LIMIT,
+    TEXT_LIMIT,
+    UNPACKED_LIMIT,
+    UnreadableError,
+    decoded,
+    text_of,
+)
 from tests.documents import made
 
 ENTITIES = b"""<?xml version="1.0"?><!DOCTYPE w:document [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
@@ -174,3 +184,41 @@ def test_a_damaged_file_never_raises_anything_else(document: tuple[str, bytes], 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_some_text(raw: bytes) -> None:
     assert isinstance(decoded(raw), str)
+
+
+@pytest.mark.parametrize("depth", [100, 400, 2_000])
+def test_a_page_of_elements_within_each_other_is_read_to_its_end(depth: int) -> None:
+    page = f"<p>before{'<div>' * depth}within{'</div>' * depth}<p>after"
+    found, cut = text_of(BytesIO(page.encode()), "html")
+    assert (found.split(), cut) == (["before", "within", "after"], False)
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (f"<p>before{'<div>' * 200_000}within".encode(), "before"),
+        (b"<meta charset=shift_jis><p>before<p>\xfd\x81<p>after", "before"),  # no such characters
+    ],
+)
+def test_a_page_that_no_parser_ends_is_a_part_and_says_so(page: bytes, expected: str) -> None:
+    found, cut = text_of(BytesIO(page), "html")
+    assert (found.strip(), cut) == (expected, True)
+
+
+def test_a_part_without_text_is_not_a_file_without_text() -> None:
+    assert "only a part of it" in problem(b"<div>" * 200_000 + b"within", "html")
+    assert "only a part of it" in problem(b" " * PLAIN_LIMIT + b"within", "txt")
+    assert text(b" " * 1000, "txt") == ""
+
+
+def test_a_file_whose_rest_is_damaged_or_beyond_a_limit_is_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAGE_LIMIT", 1)
+    assert text_of(BytesIO(made.pdf("one", "two")), "pdf") == ("one", True)
+    assert text_of(BytesIO(made.slides("one", "two")), "pptx") == ("one", True)
+
+    def breaking(_file: object) -> Iterator[str]:
+        yield "one"
+        raise ValueError("as a library does")
+
+    monkeypatch.setitem(KINDS, "txt", breaking)
+    assert text_of(BytesIO(b""), "txt") == ("one\n[the rest is damaged]", True)

@@ -6,7 +6,7 @@ import codecs
 
 import pytest
 
-from muleteer.web.pages import decode, readable, reduce_html
+from muleteer.web.pages import Readable, decode, readable, reduce_html
 
 GREETING = "Grüße aus Köln \N{EN DASH} 5 €"
 
@@ -119,3 +119,12 @@ def test_hostile_pages_end_and_stay_small(name: str) -> None:
 
 def test_comments_do_not_take_what_comes_after_them() -> None:
     assert reduce_html("<p>one<!-- a --> two <!---->three<!-- b").text == "one two three"
+
+
+def test_a_page_that_the_parser_does_not_end_is_cut_and_says_so() -> None:
+    whole = reduce_html(f"<p>before{'<div>' * 100}within{'</div>' * 100}<p>after")
+    assert (whole.text.split(), whole.cut) == (["before", "within", "after"], False)
+    deep = reduce_html(f"<p>before{'<div>' * 400}within{'</div>' * 400}<p>after")
+    assert (deep.text, deep.cut) == ("before", True)
+    assert reduce_html("<div>" * 50_000 + "within") == Readable("", "", cut=True)
+    assert reduce_html("") == Readable("", "", cut=False)

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from zipfile import BadZipFile, ZipFile
 
 TEXT_LIMIT = 200_000  # characters of a file: a short book, and less than a payload may hold
-SECONDS = 12.0  # for one file; a board reads some ten pages of a PDF in one
+SECONDS = 12.0  # for one file, then what was read by then is its text; chosen, not measured
 PLAIN_LIMIT = 4 * (TEXT_LIMIT + 1)  # bytes; UTF-8 has at most four for a character
 MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -41,9 +41,14 @@ class UnreadableError(Exception):
     """The file has no text that can be read here. `str(error)` completes "... cannot be read: "."""
 
 
+class CutShort(Exception):  # noqa: N818  (it ends a reading, which is no error)
+    """Raised by a reader after its last piece when the file has more than it gave."""
+
+
 def text_of(file: BinaryIO, kind: str, seconds: float = SECONDS) -> tuple[str, bool]:
-    """The text of a file of this kind (its suffix, lower case), and whether it is only the beginning: cut at
-    `TEXT_LIMIT`, or what was read in so many seconds. Raises `UnreadableError`."""
+    """The text of a file of this kind (its suffix, lower case), and whether it is only a part: cut at
+    `TEXT_LIMIT`, what was read in so many seconds, or what came before damage or a reader's limit. Raises
+    `UnreadableError`, also when that part has no text."""
     pieces: list[str] = []
     length, cut, end = 0, False, time.monotonic() + seconds
     try:
@@ -53,12 +58,17 @@ def text_of(file: BinaryIO, kind: str, seconds: float = SECONDS) -> tuple[str, b
                 length += len(piece) + 1
             if cut := length > TEXT_LIMIT + 1 or time.monotonic() > end:
                 break
+    except CutShort:
+        cut = True
     except (UnreadableError, MemoryError):
         raise
     except Exception as error:  # whatever a library raises at a file that is damaged
         if not pieces:
             raise UnreadableError(f"it is damaged ({type(error).__name__})") from error
         pieces.append("[the rest is damaged]")
+        cut = True
+    if cut and not pieces:
+        raise UnreadableError("only a part of it could be looked at, and that has no text")
     text = "\n".join(pieces)
     return text[:TEXT_LIMIT], cut
 
@@ -80,13 +90,18 @@ def _plain(file: BinaryIO) -> Pieces:
     if b"\0" in raw and not raw.startswith(tuple(MARKS)):
         raise UnreadableError("it is not text")
     yield decoded(raw, len(raw) < PLAIN_LIMIT)
+    if file.read(1):
+        raise CutShort
 
 
 def _html(file: BinaryIO) -> Pieces:
     from lxml import etree, html
 
     raw = file.read(UNPACKED_LIMIT)
-    parser = html.HTMLParser(no_network=True, remove_comments=True, encoding=_html_charset(raw))
+    # Huge: else it stops at 256 elements within each other. What that may take, this process is limited to.
+    parser = html.HTMLParser(
+        no_network=True, remove_comments=True, encoding=_html_charset(raw), huge_tree=True
+    )
     tree = html.document_fromstring(raw, parser=parser)
     title = tree.findtext(".//title")
     if title:
@@ -96,6 +111,8 @@ def _html(file: BinaryIO) -> Pieces:
         gap = " " if element.tag in CELLS else "\n"
         element.text, element.tail = gap + (element.text or ""), gap + (element.tail or "")
     yield str(tree.text_content())
+    if file.read(1) or parser.error_log.filter_from_fatals():  # what is fatal ends the parsing, silently
+        raise CutShort
 
 
 def _html_charset(raw: bytes) -> str | None:
@@ -122,7 +139,7 @@ def _pdf(file: BinaryIO) -> Pieces:
         raise UnreadableError("it is encrypted")
     for number, page in enumerate(reader.pages):
         if number >= PAGE_LIMIT:
-            return
+            raise CutShort
         yield page.extract_text()
 
 
@@ -152,7 +169,7 @@ def _pptx(file: BinaryIO) -> Pieces:
 
     for number, slide in enumerate(Presentation(_unpackable(file)).slides):
         if number >= PAGE_LIMIT:
-            return
+            raise CutShort
         for shape in slide.shapes:
             if shape.has_text_frame:
                 yield shape.text_frame.text
@@ -208,7 +225,7 @@ def _tidy(text: str) -> str:
     plain = re.sub(
         r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]", " ", text.replace("\r\n", "\n").replace("\r", "\n")
     )
-    return re.sub(r"[ \t\xa0]*\n\s*\n\s*", "\n\n", plain).strip()
+    return re.sub(r"(?<![ \t\xa0])[ \t\xa0]*\n\s*\n\s*", "\n\n", plain).strip()
 
 
 PLAIN = """

@@ -177,7 +177,7 @@ class WebReader:
             found = await in_thread(convert, "read a page", done)
         except ValueError as error:
             raise ValueError(f"What is at {url.host} is not text but {error}.") from error
-        return Page(str(url), found.title, found.text, answer.cut)
+        return Page(str(url), found.title, found.text, answer.cut or found.cut)
 
 
 async def _at_most(limit: int, pieces: AsyncIterator[bytes], encoding: str) -> tuple[bytes, bool]:

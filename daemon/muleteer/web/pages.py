@@ -37,10 +37,11 @@ WEIRD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """What there is to read; `title` may be empty."""
+    """What there is to read; `title` may be empty. `cut`: the page has more than could be read of it."""
 
     title: str
     text: str
+    cut: bool = False
 
 
 def readable(body: bytes, content_type: str, cut: bool = False) -> Readable:
@@ -87,11 +88,12 @@ def reduce_html(text: str) -> Readable:
     try:
         tree: HtmlElement = document_fromstring(_lightened(text), parser=parser)
     except etree.LxmlError:  # nothing is left
-        return Readable("", "")
+        return Readable("", "", bool(parser.error_log.filter_from_fatals()))
+    cut = bool(parser.error_log.filter_from_fatals())  # what is fatal, such as 256 levels, ends the parsing
     title = " ".join((tree.findtext(".//title") or "").split())[:TITLE_LIMIT]
     etree.strip_elements(tree, *UNSEEN, "title", with_tail=False)
     config = ParserConfig(css=CSS_PROFILES["strict"], display_images=False, display_links=False)
-    return Readable(_tidy(title), _tidy(Inscriptis(tree, config).get_text()))
+    return Readable(_tidy(title), _tidy(Inscriptis(tree, config).get_text()), cut)
 
 
 def _lightened(html: str) -> bytes:
