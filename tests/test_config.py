@@ -221,6 +221,14 @@ def test_a_mode_in_the_environment_is_octal(monkeypatch: pytest.MonkeyPatch, tex
     assert config.load().gateway.socket_mode == 0o600
 
 
+def test_to_keep_nothing_and_to_park_conversations_is_a_contradiction(user_file: Path) -> None:
+    user_file.write_text("[engine]\nparked_talks = true\n[memory]\nkeep_days = 0\n")
+    assert mistakes() == [
+        "memory.keep_days = 0 keeps nothing of what is said, and engine.parked_talks = true keeps "
+        "conversations on disk; change one of them."
+    ]
+
+
 def test_budgets_that_cannot_hold_together(user_file: Path) -> None:
     user_file.write_text("[engine]\ncontext = 1800\n[budgets]\nmessage = 900\nturn = 1000\n")
     assert mistakes() == [

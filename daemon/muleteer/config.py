@@ -160,7 +160,12 @@ def merged(given: Sequence[Given]) -> Settings:
 
 
 def _conflicts(settings: Settings) -> Iterator[str]:
-    """Budgets that can never be kept together."""
+    """Settings that can never be kept together."""
+    if settings.engine.parked_talks and not settings.memory.keep_days:
+        yield (
+            "memory.keep_days = 0 keeps nothing of what is said, and engine.parked_talks = true keeps "
+            "conversations on disk; change one of them"
+        )
     budgets, context = settings.budgets, settings.engine.context
     for prompt, output in FIT_TOGETHER:
         total = getattr(budgets, prompt) + getattr(budgets, output)

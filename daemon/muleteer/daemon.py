@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,6 +30,7 @@ from muleteer.config import Settings
 from muleteer.engine import models
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import LoadSettings
+from muleteer.engine.talks import forget_talks
 from muleteer.errors import (
     ConfigError,
     EngineDiedError,
@@ -130,14 +132,14 @@ async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) 
 async def _start(settings: Settings, closing: Closing) -> None:
     """Every part, in the order of what it needs; each adds how it is closed."""
     closing.add("state folder", _lock_state(settings.state).release)
-    household = await open_household(settings, closing)
+    engine = _engine(settings)
+    household = await open_household(settings, closing, partial(forget_talks, engine, _prefixes(settings)))
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
     await usage.open()
     stock = _stock(settings, household.services)
     catalogue = await gather(stock)
     disabled = catalogue.reasons()
-    engine = _engine(settings)
     harness = Harness(engine, catalogue, settings.budgets, settings.tools.confirm)
     health = Health(engine)
     warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
@@ -277,7 +279,7 @@ def _engine(settings: Settings) -> Engine:
             sequences=chosen.sequences,
             batch=chosen.batch,
             threads=chosen.threads,
-            states=str(settings.state / "prefixes"),
+            states=str(_prefixes(settings)),
             parked_memory=chosen.parked_memory * MIB,
             parked_disk=chosen.parked_disk * MIB,
             parked_talks=chosen.parked_talks,
@@ -287,6 +289,11 @@ def _engine(settings: Settings) -> Engine:
         restarts=chosen.restarts,
         idle_unload=chosen.idle_unload,
     )
+
+
+def _prefixes(settings: Settings) -> Path:
+    """The folder of saved prefixes."""
+    return settings.state / "prefixes"
 
 
 def _lock_state(folder: Path) -> LockFile:

@@ -21,7 +21,7 @@ from muleteer.closing import Closing
 from muleteer.config import Settings
 from muleteer.documents.library import Library
 from muleteer.gateway.events import events_route
-from muleteer.gateway.memory import memory_routes
+from muleteer.gateway.memory import ForgetTalks, memory_routes
 from muleteer.gateway.offline import offline_route
 from muleteer.gateway.timers import timer_routes
 from muleteer.identity import device_id
@@ -51,9 +51,9 @@ class Household:
     routes: list[BaseRoute] = field(default_factory=list)
 
 
-async def open_household(settings: Settings, closing: Closing) -> Household:
+async def open_household(settings: Settings, closing: Closing, forget_talks: ForgetTalks) -> Household:
     """Open every part; each adds how it is closed. A part that cannot be opened says so in the log, and again
-    to every tool that uses it: the daemon goes on."""
+    to every tool that uses it: the daemon goes on. `forget_talks` is the engine's share of forgetting."""
     device = _device(settings.state)
     notebook = SqliteNotebook(settings.state / "notebook.db", device)
     closing.add("notebook", notebook.close)
@@ -97,7 +97,7 @@ async def open_household(settings: Settings, closing: Closing) -> Household:
         {"offline": offline.report, "files": library.report},
         [
             offline_route(offline),
-            *memory_routes(notebook, memory),
+            *memory_routes(notebook, memory, forget_talks),
             *timer_routes(timers),
             events_route(broadcast),
         ],

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,7 +46,7 @@ class House:
         self.memory = TurnMemory(self.folder / "memory.db", self.days, 100, "d1")
         await self.memory.open()
         self.listener = listen_unix(self.folder / "s")
-        routes = memory_routes(self.notebook, self.memory)
+        routes = memory_routes(self.notebook, self.memory, partial(asyncio.sleep, 0))
         self.server = HttpServer(
             Starlette(routes=routes, exception_handlers={MuleteerError: replies.on_fault})
         )

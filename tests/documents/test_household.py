@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -21,7 +22,7 @@ async def test_a_tool_finds_a_file_of_the_configured_folder(papers: Path, tmp_pa
     (papers / "lease.txt").write_text("The rent is 840 EUR")
     closing = Closing()
     settings = Settings.model_validate({"state": tmp_path / "state", "files": {"folders": [papers]}})
-    household = await open_household(settings, closing)
+    household = await open_household(settings, closing, partial(asyncio.sleep, 0))
     toolbox = with_services(household.services)
     async with asyncio.timeout(WAIT):
         while (result := await call(toolbox, "find_file", words="rent")).status is Status.UNAVAILABLE:
@@ -34,7 +35,7 @@ async def test_a_tool_finds_a_file_of_the_configured_folder(papers: Path, tmp_pa
 
 async def test_without_folders_there_are_no_files(tmp_path: Path) -> None:
     closing = Closing()
-    household = await open_household(Settings(state=tmp_path / "state"), closing)
+    household = await open_household(Settings(state=tmp_path / "state"), closing, partial(asyncio.sleep, 0))
     with pytest.raises(OSError, match=NO_FOLDERS.partition(";")[0]):
         await household.services.documents.find("rent")
     assert not (tmp_path / "state" / "files.db").exists()

@@ -71,6 +71,10 @@ class ScriptedDecoder:
     def warm(self, prompt: Conversation, check: Check) -> Use:
         return self._act(prompt, check)
 
+    def forget_talks(self) -> bool:
+        self.held = replace(self.held, resident_tokens=0)
+        return True
+
     def choose(
         self, prompt: Conversation, options: Sequence[str], check: Check, prompt_limit: int | None
     ) -> Choice:

@@ -171,6 +171,40 @@ def test_nobody_waits_for_a_disk_that_hangs(tmp_path: Path, monkeypatch: pytest.
         assert load(files, [0]) == STATE
 
 
+def test_what_people_said_is_removed_also_while_it_is_written_and_of_any_model(tmp_path: Path) -> None:
+    with closing(StateFiles(tmp_path, OTHER, 10 * SIZE, talks=True)) as files:
+        files.save([9], STATE, constant=False)
+        files.save([8], STATE)
+    with closing(StateFiles(tmp_path, MINE, 10**9, talks=True)) as files:
+        files.save(TOKENS, STATE)
+        files.save([1, 2], STATE * 5000, constant=False)
+        assert files.forget_talks()
+        assert {path.stem for path in tmp_path.iterdir()} == {key(MINE, TOKENS), key(OTHER, [8])}
+        assert {parked.key for parked in files.tier} == {key(MINE, TOKENS), key(OTHER, [8])}
+        assert not files._writes
+
+
+def test_what_cannot_be_removed_is_told_each_time(tmp_path: Path) -> None:
+    stubborn = tmp_path / "talk.state"
+    with closing(StateFiles(tmp_path, MINE, 10 * SIZE, talks=True)) as files:
+        stubborn.mkdir()
+        assert not files.forget_talks()
+        assert not files.forget_talks()
+        stubborn.rmdir()
+        assert files.forget_talks()
+
+
+def test_without_an_engine_the_folder_alone_is_swept(saved: Path) -> None:
+    folder = saved.parent
+    with closing(StateFiles(folder, MINE, 10 * SIZE, talks=True)) as files:
+        files.save([9], STATE, constant=False)
+    for name in ("cut.state", "half.new"):
+        (folder / name).write_bytes(b"muleteer")
+    assert states.remove_talks(folder)
+    assert list(folder.iterdir()) == [saved]
+    assert states.remove_talks(folder / "missing")
+
+
 def test_without_room_nothing_is_written(tmp_path: Path) -> None:
     with opened(tmp_path, limit=0) as files:
         files.save(TOKENS, STATE)

@@ -135,6 +135,27 @@ def test_conversations_go_down_to_disk_where_that_is_allowed_and_leave_it_where_
         assert decoder.choose(tool(0, "Why?", *said), YES_NO, go_on).use.decoded > 100
 
 
+@pytest.mark.parametrize("memory", [0, 128 * 2**20])
+def test_what_people_said_is_forgotten_wherever_it_is_and_what_is_constant_stays(
+    tiny: Path, settings: LoadSettings, memory: int
+) -> None:
+    settings = replace(settings, parked_memory=memory, parked_talks=True)
+    said = (Message("user", "Tell me about mules. " * 20), Message("assistant", "They are strong."))
+    with loaded(tiny, settings) as decoder:
+        decoder.choose(tool(0, "Really?", *said), YES_NO, go_on)
+        for number in (1, 2, 3, 4):
+            decoder.choose(tool(number, "Is water wet?"), YES_NO, go_on)
+        assert decoder.held.memory_prefixes + decoder.held.disk_prefixes > len(TOOLS)
+        assert decoder.forget_talks()
+        assert len(list(Path(settings.states).iterdir())) == decoder.held.disk_prefixes == len(TOOLS)
+        forest = decoder._cache._forest
+        assert all(map(forest.is_constant, forest.sequences()))
+        assert all(parked.constant for parked in decoder._cache._tiers._memory)
+        assert not decoder._chat._outputs
+        assert decoder.choose(tool(0, "Why?", *said), YES_NO, go_on).use.decoded > 100
+        assert decoder.choose(tool(4, "Why?"), YES_NO, go_on).use.decoded < 20
+
+
 def test_prefixes_of_a_larger_context_are_left_alone(tiny: Path, settings: LoadSettings) -> None:
     long = Conversation((Message("system", "A long story. " * 150), Message("user", "")), constant=1)
     with loaded(tiny, replace(settings, context=1024)) as decoder:

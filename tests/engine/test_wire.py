@@ -48,6 +48,7 @@ to_engine = st.one_of(
     st.builds(wire.Choose, ids, conversations, st.lists(texts).map(tuple), limits),
     st.builds(wire.Fill, ids, conversations, schemas, st.integers(0, 10**6), limits),
     st.builds(wire.Write, ids, conversations, st.integers(0, 10**6), st.lists(texts).map(tuple), limits),
+    st.builds(wire.Forget, ids),
     st.builds(wire.Cancel, ids),
     st.builds(wire.Threads, st.integers(1, 512)),
 )
@@ -60,6 +61,7 @@ from_engine = st.one_of(
     st.builds(wire.Warmed, ids, uses),
     st.builds(wire.Chosen, ids, st.builds(Choice, st.lists(floats).map(tuple), uses)),
     st.builds(wire.Written, ids, st.builds(Text, texts, st.sampled_from(["stop", "length"]), uses)),
+    st.builds(wire.Forgotten, ids, st.booleans()),
     st.builds(wire.Ledger, st.builds(Held, st.integers(0, 10**9)), uses),
     st.builds(wire.Failed, st.none() | ids, texts, texts),
 )

@@ -179,6 +179,13 @@ class Cache:
         self.drop_all()
         self._tiers.clear()
 
+    def forget_talks(self) -> bool:
+        """Forget what is not constant, wherever it is; whether no file of it is left."""
+        for sequence in self._forest.sequences():
+            if not self._forest.is_constant(sequence):
+                self.drop(sequence)
+        return self._tiers.forget_talks()
+
     def close(self) -> None:
         """Let state files under way be written."""
         self._tiers.close()

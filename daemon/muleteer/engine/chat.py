@@ -96,6 +96,11 @@ class Chat:
         """Tokens of a reply's text: never a control or tag token."""
         return list(self._segment(text, False, self._reply_is_apart))
 
+    def forget(self) -> None:
+        """Forget every text that was tokenized or written."""
+        self._outputs.clear()
+        self._segment.cache_clear()
+
     def remember(self, text: str, tokens: Sequence[int]) -> None:
         """The model wrote `text` as these tokens. In a later prompt it becomes them again, so that the
         sequence it was written in still matches."""

@@ -365,7 +365,7 @@ class Engine(Lane):
             self._supervisor.kill(cause)
             self._finish(EngineError(f"The engine {cause}; it is being started again. Try again soon."))
         elif isinstance(part, wire.Answer):
-            if not isinstance(part, wire.Counted):
+            if not isinstance(part, wire.Counted | wire.Forgotten):
                 self._supervisor.proven(forgive=not job.gives_way)
             self._finish(part)
         elif not job.cancelled:

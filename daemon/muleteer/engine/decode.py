@@ -36,9 +36,8 @@ from muleteer.engine.protocol import (
     Use,
 )
 from muleteer.engine.scores import Scorer
-from muleteer.engine.states import StateFiles, identify
 from muleteer.engine.stream import THINK, THOUGHT, Visible, cycle
-from muleteer.engine.tiers import Tiers
+from muleteer.engine.tiers import Tiers, open_tiers
 from muleteer.errors import EngineError, ModelError, MuleteerError, RequestError, SkillError
 
 _log = logging.getLogger(__name__)
@@ -73,7 +72,7 @@ class Decoder:
         began = time.perf_counter()
         native = Llama(path, settings)
         try:
-            decoder = cls(native, _tiers(path, settings), settings.drafts)
+            decoder = cls(native, open_tiers(path, llama.build(), settings), settings.drafts)
             decoder._self_test()
         except MuleteerError as error:
             native.close()
@@ -111,6 +110,11 @@ class Decoder:
         self._cache.clear()
         self._ledger = Ledger()
         self._llama.evaluated = 0
+
+    def forget_talks(self) -> bool:
+        """Forget what people said, wherever it is kept; whether no file of it is left."""
+        self._chat.forget()
+        return self._cache.forget_talks()
 
     @property
     def unevaluated(self) -> int:
@@ -364,21 +368,6 @@ class Decoder:
             _log.info("%d of %d tokens of a second prompt are reused%s.", use.reused, use.prompt, whole)
         else:
             _log.warning("Nothing of a second prompt is reused: each one is decoded from its beginning.")
-
-
-def _tiers(path: Path, settings: LoadSettings) -> Tiers:
-    """Where this model's prefixes are parked. A folder that cannot be used is said in the log, no more: the
-    engine then decodes at every start."""
-    if not settings.states:
-        return Tiers(settings.parked_memory)
-    try:
-        files = StateFiles(
-            Path(settings.states), identify(path, llama.build()), settings.parked_disk, settings.parked_talks
-        )
-    except OSError as error:
-        _log.warning("Prefixes cannot be saved in %s: %s.", settings.states, error.strerror)
-        files = None
-    return Tiers(settings.parked_memory, files)
 
 
 def _likeliest(logits: Logits) -> int:

@@ -17,7 +17,7 @@ from muleteer.engine.queue import Place
 from muleteer.errors import MuleteerError
 
 Part = wire.Chunk | wire.Answer
-A = TypeVar("A", wire.Counted, wire.Warmed, wire.Chosen, wire.Written)
+A = TypeVar("A", wire.Counted, wire.Warmed, wire.Chosen, wire.Written, wire.Forgotten)
 
 
 class Job:
@@ -77,6 +77,10 @@ class Lane:
         """Decode the constant part of `prompt` and keep it. In a background lane it gives way to direct
         requests and goes on after them; what is returned then tells of its last part."""
         return (await self._answer(wire.Warm(self._engine.number(), prompt), wire.Warmed)).result
+
+    async def forget_talks(self) -> bool:
+        """Drop what people said wherever it is kept decoded; whether no file of it is left."""
+        return (await self._answer(wire.Forget(self._engine.number()), wire.Forgotten)).result
 
     async def choose(
         self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import logging
 import os
 import struct
@@ -38,6 +39,7 @@ PENDING = (
 CLOSE_SECONDS = (
     3.0  # for the writes that are under way; an unfinished file is only swept up at the next start
 )
+FORGET_SECONDS = 30.0  # for the writes that are under way and the removals after them, on a slow card
 
 # A file of gigabytes is not read twice for its name: these pieces, its size and its time tell models apart.
 PIECES, PIECE_BYTES = 1024, 4096
@@ -110,6 +112,15 @@ class StateFiles:
         """This state is of no use; it will be written again."""
         self.tier.drop(parked.key)
         self._remove(parked.key)
+
+    def forget_talks(self) -> bool:
+        """Remove what people said, also what is being written; whether nothing of it is left."""
+        for parked in [each for each in self.tier if not each.constant]:
+            self.tier.drop(parked.key)
+        removing = self._writer.submit(remove_talks, self._folder)
+        done, _ = wait([removing], FORGET_SECONDS)
+        self.settle()
+        return bool(done) and removing.result()
 
     def close(self) -> None:
         """Let the writes and removals under way finish."""
@@ -202,6 +213,24 @@ class StateFiles:
     def _remove(self, name: str) -> None:
         """After the writes before it."""
         self._writer.submit(_unlink, self._path(name))
+
+
+def remove_talks(folder: Path) -> bool:
+    """Remove the files of a folder that hold what people said, of whatever model, and what was never
+    finished; whether all are gone. A file that does not say that it is constant is taken to hold it."""
+    doomed = [*folder.glob(f"*{UNFINISHED}"), *itertools.filterfalse(_is_constant, folder.glob(f"*{SUFFIX}"))]
+    for path in doomed:
+        _unlink(path)
+    return not any(map(os.path.lexists, doomed))
+
+
+def _is_constant(path: Path) -> bool:
+    try:
+        with open_regular(path) as file:
+            magic, *_, constant = HEAD.unpack(file.read(HEAD.size))
+    except (OSError, struct.error):
+        return False
+    return bool(magic == MAGIC and constant)
 
 
 def _unlink(path: Path) -> None:

@@ -7,12 +7,16 @@ Knows states as opaque bytes; nothing of llama.cpp.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from muleteer.engine.parking import Parked, Tier
-from muleteer.engine.protocol import Held
-from muleteer.engine.states import StateFiles, key
+from muleteer.engine.protocol import Held, LoadSettings
+from muleteer.engine.states import StateFiles, identify, key
+
+_log = logging.getLogger(__name__)
 
 
 class Tiers:
@@ -84,6 +88,13 @@ class Tiers:
             self._memory.drop(parked.key)
         self._states.clear()
 
+    def forget_talks(self) -> bool:
+        """Forget what is not constant; whether no file of it is left."""
+        for parked in [each for each in self._memory if not each.constant]:
+            self._memory.drop(parked.key)
+            del self._states[parked.key]
+        return self._files is None or self._files.forget_talks()
+
     def held(self, resident: Held) -> Held:
         """The tiers' part of the account."""
         if files := self._files:
@@ -102,3 +113,18 @@ class Tiers:
         """Let writes under way finish."""
         if self._files:
             self._files.close()
+
+
+def open_tiers(model: Path, build: str, settings: LoadSettings) -> Tiers:
+    """Where a model's prefixes are parked. A folder that cannot be used is said in the log, no more: the
+    engine then decodes at every start."""
+    if not settings.states:
+        return Tiers(settings.parked_memory)
+    try:
+        files = StateFiles(
+            Path(settings.states), identify(model, build), settings.parked_disk, settings.parked_talks
+        )
+    except OSError as error:
+        _log.warning("Prefixes cannot be saved in %s: %s.", settings.states, error.strerror)
+        files = None
+    return Tiers(settings.parked_memory, files)

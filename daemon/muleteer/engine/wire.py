@@ -3,11 +3,11 @@
 Pure: messages in, bytes out, and back. Knows nothing of sockets, processes or llama.cpp. This file is the
 specification; both ends come from the same installation, so there is no version to negotiate.
 
-    daemon to engine     Load, once; then requests (Count, Warm, Choose, Fill, Write), one at a time; Cancel;
-                         Threads between requests
+    daemon to engine     Load, once; then requests (Count, Warm, Choose, Fill, Write, Forget), one at a time;
+                         Cancel; Threads between requests
     engine to daemon     Loading; then Ready, or Failed without an id
                          for a request: Beat and Chunk as it goes on, then one Ledger and one final message
-                         (Counted, Warmed, Chosen, Written or Failed)
+                         (Counted, Warmed, Chosen, Written, Forgotten or Failed)
                          between requests: a Ledger when something was moved in the meantime
 
 Either end leaves by closing its end of the socket.
@@ -96,6 +96,14 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
+class Forget:
+    """Drop every prefix that is not constant, from the context, from memory and from disk."""
+
+    id: int
+    kind: Literal["forget"] = "forget"
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """Ends request `id` with `Failed` as soon as the engine sees it; ignored if that request is over."""
 
@@ -168,6 +176,15 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten:
+    """`result`: whether no file of such a prefix is left."""
+
+    id: int
+    result: bool
+    kind: Literal["forgotten"] = "forgotten"
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """What the engine holds now, and what it has used since it was loaded."""
 
@@ -186,15 +203,16 @@ class Failed:
     kind: Literal["failed"] = "failed"
 
 
-Request = Count | Warm | Choose | Fill | Write
+Request = Count | Warm | Choose | Fill | Write | Forget
 ToEngine = Load | Request | Cancel | Threads
-Answer = Counted | Warmed | Chosen | Written
+Answer = Counted | Warmed | Chosen | Written | Forgotten
 ANSWERS: dict[type[Request], type[Answer]] = {
     Count: Counted,
     Warm: Warmed,
     Choose: Chosen,
     Fill: Written,
     Write: Written,
+    Forget: Forgotten,
 }
 FromEngine = Loading | Ready | Beat | Chunk | Answer | Ledger | Failed
 

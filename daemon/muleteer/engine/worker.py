@@ -73,6 +73,7 @@ class Decoding(Protocol):
     def set_threads(self, number: int) -> None: ...
     def count(self, prompt: Conversation | str) -> int: ...
     def warm(self, prompt: Conversation, check: Check) -> Use: ...
+    def forget_talks(self) -> bool: ...
     def choose(
         self, prompt: Conversation, options: Sequence[str], check: Check, prompt_limit: int | None
     ) -> Choice: ...
@@ -193,6 +194,8 @@ def _perform(inbox: Inbox, decoder: Decoding, request: wire.Request, check: Chec
             return wire.Counted(request.id, decoder.count(request.prompt))
         case wire.Warm():
             return wire.Warmed(request.id, decoder.warm(request.prompt, check))
+        case wire.Forget():
+            return wire.Forgotten(request.id, decoder.forget_talks())
         case wire.Choose():
             choice = decoder.choose(request.prompt, request.options, check, request.prompt_limit)
             return wire.Chosen(request.id, choice)

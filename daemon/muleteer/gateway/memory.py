@@ -6,7 +6,7 @@ of the two stores cannot be used, the other still answers, and `unavailable` say
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar
@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from muleteer.errors import RequestError, StorageError
+from muleteer.errors import MuleteerError, RequestError, StorageError
 from muleteer.gateway import replies
 from muleteer.gateway.requests import SESSION, read_as
 from muleteer.services import Note, PastTurn
@@ -28,6 +28,7 @@ MOST_AT_ONCE = 500  # notes or turns in one reply or request; 500 of the longest
 LONGEST_NOTE = 1_000  # characters; as `remember` has it
 Number = Annotated[int, Field(ge=1, le=2**63 - 1)]  # of SQLite's rows
 T = TypeVar("T")
+ForgetTalks = Callable[[], Awaitable[None]]
 
 
 class GivenNote(BaseModel):
@@ -62,9 +63,10 @@ class Doomed(BaseModel):
     everything: bool = False
 
 
-def memory_routes(notebook: SqliteNotebook, memory: TurnMemory) -> list[BaseRoute]:
-    """Where what is kept is looked at and forgotten."""
-    views = _Views(notebook, memory)
+def memory_routes(notebook: SqliteNotebook, memory: TurnMemory, forget_talks: ForgetTalks) -> list[BaseRoute]:
+    """Where what is kept is looked at and forgotten. `forget_talks` drops the conversations that the engine
+    holds, which may repeat what is forgotten."""
+    views = _Views(notebook, memory, forget_talks)
     return [
         Route("/v1/memory", views.kept),
         Route("/v1/memory/search", views.search),
@@ -75,8 +77,8 @@ def memory_routes(notebook: SqliteNotebook, memory: TurnMemory) -> list[BaseRout
 
 
 class _Views:
-    def __init__(self, notebook: SqliteNotebook, memory: TurnMemory) -> None:
-        self._notebook, self._memory = notebook, memory
+    def __init__(self, notebook: SqliteNotebook, memory: TurnMemory, forget_talks: ForgetTalks) -> None:
+        self._notebook, self._memory, self._forget_talks = notebook, memory, forget_talks
 
     async def kept(self, request: Request) -> Response:
         """The pages, how many turns, and how long those are kept."""
@@ -135,10 +137,17 @@ class _Views:
         try:
             async for kind, count in self._forgotten(doomed):
                 gone[kind] += count
+            await self._forget_from_engine()
         except StorageError as error:
             before = f" Before that, notes ({gone['notes']}) and turns ({gone['turns']}) were forgotten."
             raise StorageError(f"{error}{before if any(gone.values()) else ''}") from error
         return replies.Json(gone)
+
+    async def _forget_from_engine(self) -> None:
+        try:
+            await self._forget_talks()
+        except MuleteerError as error:
+            raise StorageError(f"The engine may still hold what was said: {error}") from error
 
     async def _forgotten(self, doomed: Doomed) -> AsyncIterator[tuple[str, int]]:
         """How many of which kind, step by step."""
