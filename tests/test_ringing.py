@@ -15,6 +15,7 @@ import pytest
 from muleteer.broadcast import Broadcast, Listener
 from muleteer.chime import Chime
 from muleteer.ringing import DeviceTimers, system_clock
+from muleteer.services import PendingTimers
 from muleteer.store.database import StoreError
 from muleteer.store.timers import TimerStore
 from muleteer.timers import MOST_TIMERS, Moment
@@ -145,6 +146,93 @@ async def test_a_clock_that_is_set_back_is_noticed(make: Make, clock: Clock) -> 
     clock.passes(5, wall=-86_400)
     await timers.check()
     assert [one.due for one in (await timers.pending()).timers] == [datetime(2026, 11, 29, 8, 30)]
+
+
+def dues(pending: PendingTimers) -> list[datetime]:
+    return [each.due for each in pending.timers]
+
+
+async def test_a_boot_without_the_time_moves_no_alarm_and_misses_none(
+    make: Make, clock: Clock, broadcast: Broadcast, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = make()
+    await before.set_alarm(datetime(2026, 12, 1, 8, 30), frozenset(range(7)), "daily")
+    await before.set_alarm(datetime(2026, 12, 1, 9), frozenset(), "once")
+    set_ = dues(await before.pending())
+    clock.now = Moment(30.0, 30.0, "b2")
+    timers = make()
+    with broadcast.listen() as listener:
+        await timers.check()
+        assert "alarms wait until it is set" in caplog.text
+        for each in (timers, make()):
+            assert dues(await each.pending()) == set_
+        clock.passes(60, wall=START.wall + 3600 - 30.0)
+        await timers.check()
+        for each in (timers, make()):
+            assert dues(await each.pending()) == set_
+        clock.passes(23.5 * 3600)
+        await timers.check()
+        assert await heard(listener) == ("timer.rang", "daily")
+    assert "missed" not in caplog.text
+
+
+@pytest.mark.parametrize("repeat", [frozenset(range(7)), frozenset[int]()])
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_an_alarm_set_before_the_clock_had_the_time_is_not_missed_by_years(
+    make: Make, clock: Clock, repeat: frozenset[int], restarts: bool
+) -> None:
+    clock.now = Moment(30.0, 30.0, "b1")
+    timers = make()
+    await timers.set_alarm(clock.now.local().replace(hour=8, minute=30, second=0), repeat, "up")
+    await timers.check()
+    clock.now = START
+    timers = make() if restarts else timers
+    await timers.check()
+    for each in (timers, make()):
+        pending = await each.pending()
+        assert (dues(pending), pending.missed) == ([datetime(2026, 11, 30, 8, 30)], ())
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_what_was_missed_by_a_clock_that_was_ahead_comes_back(
+    make: Make, clock: Clock, broadcast: Broadcast, restarts: bool
+) -> None:
+    timers = make()
+    once = await timers.set_alarm(datetime(2026, 11, 30, 9), frozenset(), "once")
+    daily = await timers.set_alarm(datetime(2026, 11, 30, 9, 30), frozenset(range(7)), "daily")
+    gone = await timers.set_alarm(datetime(2026, 11, 30, 10), frozenset(range(7)), "gone")
+    await timers.set_timer(60, "tea")
+    clock.passes(600, wall=86_400)
+    await timers.check()
+    assert {each.label for each in (await timers.pending()).missed} == {"once", "daily", "gone", "tea"}
+    await timers.cancel([gone.id])
+    clock.passes(10, wall=-86_400 + 600)
+    timers = make() if restarts else timers
+    await timers.check()
+    for each in (timers, make()):
+        pending = await each.pending()
+        assert [one.id for one in pending.timers] == [once.id, daily.id]
+        assert dues(pending) == [datetime(2026, 11, 30, 9), datetime(2026, 11, 30, 9, 30)]
+        assert not {"once", "daily"} & {one.label for one in pending.missed}
+        assert "tea" in {one.label for one in pending.missed}
+    clock.passes(3600 - 600)
+    with broadcast.listen() as listener:
+        await timers.check()
+        assert await heard(listener) == ("timer.rang", "once")
+
+
+async def test_the_only_one_comes_back_by_itself(
+    make: Make, clock: Clock, broadcast: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muleteer.ringing.CHECK_SECONDS", 0.01)
+    timers = make()
+    await timers.open()
+    with broadcast.listen() as listener:
+        await timers.set_alarm(datetime(2026, 11, 30, 9), frozenset(), "once")
+        clock.passes(1, wall=86_400)
+        assert await heard(listener) == ("timer.missed", "once")
+        clock.passes(1, wall=-86_400 + 3601)
+        assert await heard(listener) == ("timer.rang", "once")
 
 
 async def test_cancelled_is_gone_for_good(make: Make, clock: Clock) -> None:

@@ -117,6 +117,41 @@ def test_a_clock_that_was_years_ahead_does_not_silence_an_alarm() -> None:
     assert adopted(once, NOW) == once
 
 
+@pytest.mark.parametrize("shown", ["1970-01-01 01:00:09", "2000-01-01 00:00:09"])
+def test_by_a_clock_that_has_no_time_no_alarm_is_moved(shown: str) -> None:
+    lost = at(shown, uptime=9, boot="b2")
+    for repeat in (frozenset(range(7)), frozenset[int]()):
+        alarm = Timer(1, "up", at=datetime(2026, 12, 1, 7, 30), repeat=repeat)
+        assert adopted(alarm, lost) == timers.at_new_clock(alarm, lost) == alarm
+
+
+@pytest.mark.parametrize("repeat", [frozenset(range(7)), frozenset[int]()])
+def test_an_alarm_set_by_a_clock_without_the_time_rings_at_its_time_of_day(repeat: frozenset[int]) -> None:
+    alarm = Timer(1, "up", at=datetime(1970, 1, 1, 7, 30), repeat=repeat)
+    assert adopted(alarm, at("1970-01-01 01:00:30")) == alarm
+    assert adopted(alarm, NOW) == replace(alarm, at=datetime(2026, 12, 1, 7, 30))
+    assert adopted(replace(alarm, at=datetime(1970, 1, 1, 8, 30)), NOW).at == datetime(2026, 11, 30, 8, 30)
+
+
+@pytest.mark.parametrize(("now", "are"), [("08:00:00", True), ("09:05:00", True), ("09:05:01", False)])
+def test_missed_is_only_what_would_not_ring_by_the_clock_as_it_is(now: str, are: bool) -> None:
+    missed = [timers.Missed(1, "up", datetime(2026, 12, 1, 9))]
+    assert timers.ahead(missed, at(f"2026-12-01 {now}")) == (missed if are else [])
+    assert timers.ahead(missed, at(f"1970-01-01 {now}")) == []
+
+
+def test_one_that_comes_back_rings_at_its_time_or_before() -> None:
+    alarm = Timer(1, "up", at=datetime(2026, 12, 2, 7, 30), repeat=frozenset(range(7)))
+    for due in (datetime(2026, 12, 1, 7, 30), datetime(2026, 11, 30, 7, 58)):
+        assert timers.by_new_clock(alarm, due, NOW).at == due
+    assert timers.by_new_clock(alarm, datetime(2026, 12, 2, 7, 30), NOW).at == datetime(2026, 12, 1, 7, 30)
+
+
+def test_a_countdown_set_by_a_clock_without_the_time_is_not_missed_by_years() -> None:
+    timer = countdown("tea", 300, at("1970-01-01 01:00:30", boot="b0"))
+    assert left(adopted(timer, NOW), NOW) == pytest.approx(300)
+
+
 @pytest.mark.parametrize(
     ("due", "rings"),
     [

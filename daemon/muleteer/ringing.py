@@ -123,11 +123,7 @@ class DeviceTimers:
         known = await self._known()
         now, before = self._clock(), self._before
         self._before = now
-        changes: dict[int, Timer | None] = {}
-        if timers.was_set_back(before, now):
-            log.info("The clock was set back; repeating alarms go by the new time.")
-            changes |= {number: timers.at_new_clock(timer, now) for number, timer in known.items()}
-        known |= {number: timer for number, timer in changes.items() if timer is not None}
+        changes = self._by_new_clock(known, before, now)
         for due in timers.ringing(list(known.values()), now):
             changes[due.timer.id] = due.after
             self._ring(due, now)
@@ -139,15 +135,38 @@ class DeviceTimers:
             await self._remember(changes)
         return min((timers.left(timer, now) for timer in known.values()), default=None)
 
+    def _by_new_clock(self, known: dict[int, Timer], before: Moment, now: Moment) -> dict[int, Timer | None]:
+        """If the clock was put right, what changes by it; `known` is changed too."""
+        moved: dict[int, Timer] = {}
+        if timers.was_set_back(before, now):
+            log.info("The clock was set back; repeating alarms go by the new time.")
+            moved = {number: timers.at_new_clock(timer, now) for number, timer in known.items()}
+            moved |= self._not_missed(known, now)
+        elif timers.got_time(before, now):
+            log.info("The clock has the time now; alarms go by it.")
+            moved = {number: timers.adopted(timer, now) for number, timer in known.items()}
+        moved = {number: timer for number, timer in moved.items() if known.get(number) != timer}
+        known |= moved
+        return dict(moved)
+
+    def _not_missed(self, known: dict[int, Timer], now: Moment) -> dict[int, Timer]:
+        """The alarms that come back, since they were missed only by a clock that was ahead."""
+        ahead = [each for each in timers.ahead(self._missed, now) if each.once or each.id in known]
+        self._missed = [each for each in self._missed if each not in ahead]
+        back: dict[int, Timer] = {}
+        for each in ahead:
+            timer = back.get(each.id) or known.get(each.id) or Timer(each.id, each.label, at=each.due)
+            back[each.id] = timers.by_new_clock(timer, each.due, now)
+        return back
+
     async def _run(self) -> None:
         while True:
             self._changed.clear()
             wait: float | None = CHECK_SECONDS
             try:
                 left = await self.check()
-                wait = (
-                    None if left is None and not self._unsaved else min(max(left or 0.0, 0.0), CHECK_SECONDS)
-                )
+                idle = left is None and not self._unsaved and not self._missed
+                wait = None if idle else min(max(CHECK_SECONDS if left is None else left, 0.0), CHECK_SECONDS)
             except StoreError:
                 log.debug("Timers are still not available.")
             except Exception:
@@ -184,7 +203,11 @@ class DeviceTimers:
             found, self._missed, self._unreadable = await self._store.load()
             now = self._clock()
             self._timers = {timer.id: timers.adopted(timer, now) for timer in found}
-            self._unsaved |= {t.id: self._timers[t.id] for t in found if self._timers[t.id] != t}
+            self._timers |= self._not_missed(self._timers, now)
+            before = {timer.id: timer for timer in found}
+            self._unsaved |= {n: timer for n, timer in self._timers.items() if before.get(n) != timer}
+            if not timers.has_time(now.local()):
+                log.warning("The clock shows %s; alarms wait until it is set.", now.local().date())
             self._changed.set()
         return self._timers
 
@@ -205,7 +228,9 @@ class DeviceTimers:
                 timer.id,
                 say_delay(timedelta(seconds=due.late)),
             )
-            self._missed = [*self._missed, Missed(timer.id, timer.label, when)][-timers.MOST_MISSED :]
+            once = timer.at is not None and not timer.repeat
+            missed = Missed(timer.id, timer.label, when, once)
+            self._missed = [*self._missed, missed][-timers.MOST_MISSED :]
             self._broadcast.publish("timer.missed", told | {"late_s": round(due.late, 1)})
             return
         log.info("%s %d rings.", _kind(timer).title(), timer.id)

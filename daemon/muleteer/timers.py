@@ -19,6 +19,8 @@ SHORTEST = timedelta(seconds=1)
 LONGEST = timedelta(days=366)
 LATE_SECONDS = 300.0  # an egg is still worth hearing of; an alarm that is later than that was missed
 JUMP_SECONDS = 60.0  # the clock was set back; less is how clocks are kept right
+# A clock that shows less is wrong: this program is younger. Boards that keep no time begin at 1970 or 2000.
+EARLIEST = datetime(2025, 1, 1)
 WEEK = timedelta(days=8)  # the next one of a repeating alarm is never farther away than this
 
 
@@ -52,11 +54,13 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """One that did not ring: when it should have (naive local time)."""
+    """One that did not ring: when it should have (naive local time). `once` is an alarm that does not come
+    again."""
 
     id: int
     label: str
     due: datetime
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +114,53 @@ def after(timer: Timer, now: Moment) -> Timer | None:
 
 
 def adopted(timer: Timer, now: Moment) -> Timer:
-    """A timer from before this start of the daemon. A clock that has lost the time must not make a countdown
-    longer than it was, nor silence a repeating alarm."""
+    """A timer that was set by another clock, before this start of the daemon or before the clock had the
+    time. A clock that has lost the time must not make a countdown longer than it was. An alarm waits for one
+    that has it; set by one that had not, it rings at its time of day. Nor may one that was ahead silence a
+    repeating alarm."""
     if timer.at is None:
-        if timer.boot != now.boot and left(timer, now) > timer.seconds:
+        unknown = not has_time(datetime.fromtimestamp(timer.due)) and has_time(now.local())
+        if timer.boot != now.boot and (left(timer, now) > timer.seconds or unknown):
             return replace(
                 timer, until=now.uptime + timer.seconds, boot=now.boot, due=now.wall + timer.seconds
             )
         return timer
+    if has_time(now.local()) and not has_time(timer.at):
+        days = timer.repeat or frozenset(range(7))
+        return replace(timer, at=next_on(now.local(), timer.at.time(), days))
     if timer.repeat and timer.at - now.local() > WEEK:
         return at_new_clock(timer, now)
     return timer
 
 
+def has_time(shown: datetime) -> bool:
+    """Whether a clock that shows this may be right."""
+    return shown >= EARLIEST
+
+
+def got_time(before: Moment, now: Moment) -> bool:
+    """Whether the clock was put right between two moments: until then it could not have been."""
+    return has_time(now.local()) and not has_time(before.local())
+
+
+def ahead(missed: Iterable[Missed], now: Moment) -> list[Missed]:
+    """Those that a clock which was ahead took for missed: by the right one their time is still to come, or
+    not so long ago that they would not ring."""
+    if not has_time(now.local()):
+        return []
+    return [each for each in missed if now.wall - each.due.timestamp() <= LATE_SECONDS]
+
+
+def by_new_clock(timer: Timer, due: datetime, now: Moment) -> Timer:
+    """An alarm that is to ring at `due` after all, if it does not before."""
+    moved = at_new_clock(timer, now)
+    return moved if moved.at is None else replace(moved, at=min(moved.at, due))
+
+
 def at_new_clock(timer: Timer, now: Moment) -> Timer:
-    """After the clock was set back: a repeating alarm rings at its next time by the new clock."""
-    if timer.at is None or not timer.repeat:
+    """After the clock was set back: a repeating alarm rings at its next time by the new clock, unless that
+    one has lost the time."""
+    if timer.at is None or not timer.repeat or (has_time(timer.at) and not has_time(now.local())):
         return timer
     return replace(timer, at=next_on(now.local(), timer.at.time(), timer.repeat))
 

@@ -29,7 +29,7 @@ async def store(tmp_path: Path) -> AsyncIterator[TimerStore]:
 
 async def test_all_of_a_timer_comes_back(store: TimerStore, tmp_path: Path) -> None:
     kept = [await store.add(TEA), await store.add(UP)]
-    missed = [Missed(9, "late", datetime(2026, 11, 30, 8))]
+    missed = [Missed(9, "late", datetime(2026, 11, 30, 8), once=True), Missed(9, "", datetime(2026, 12, 1))]
     await store.save({}, missed)
     await store.close()
     again = TimerStore(tmp_path / "timers.db")

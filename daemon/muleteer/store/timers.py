@@ -22,6 +22,7 @@ MIGRATIONS = (
             until REAL NOT NULL, boot TEXT NOT NULL, due REAL NOT NULL, at TEXT, repeat TEXT NOT NULL)""",
         "CREATE TABLE missed (id INTEGER NOT NULL, label TEXT NOT NULL, due TEXT NOT NULL)",
     ),
+    ("ALTER TABLE missed ADD COLUMN once INTEGER NOT NULL DEFAULT 0",),
 )
 COLUMNS = "label, seconds, until, boot, due, at, repeat"
 FARTHEST = 1e11  # seconds since 1970 or a boot: thousands of years; beyond, the calendar has no dates
@@ -64,7 +65,7 @@ class TimerStore:
                 for rows in ("timers", "missed")
             }
             timers = each(_timer, "timers", f"id, {COLUMNS}", "timer")
-            missed = each(_missed, "missed", "id, label, due", "missed timer")
+            missed = each(_missed, "missed", "id, label, due, once", "missed timer")
             return Kept(timers, missed, len(numbers["timers"]) - len(timers))
 
         return await self._database.read(select)
@@ -87,11 +88,11 @@ class TimerStore:
                 if timer is None:
                     connection.execute("DELETE FROM timers WHERE id = ?", (number,))
                 else:
-                    marks = f"UPDATE timers SET ({COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?"  # noqa: S608
-                    connection.execute(marks, (*_row(timer), number))
+                    marks = f"REPLACE INTO timers (id, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+                    connection.execute(marks, (number, *_row(timer)))
             connection.execute("DELETE FROM missed")
-            rows = [(each.id, each.label, each.due.isoformat()) for each in kept]
-            connection.executemany("INSERT INTO missed (id, label, due) VALUES (?, ?, ?)", rows)
+            rows = [(each.id, each.label, each.due.isoformat(), each.once) for each in kept]
+            connection.executemany("INSERT INTO missed (id, label, due, once) VALUES (?, ?, ?, ?)", rows)
 
         await self._database.write(update)
 
@@ -115,8 +116,8 @@ def _timer(row: tuple[Any, ...]) -> Timer:
 
 
 def _missed(row: tuple[Any, ...]) -> Missed:
-    number, label, due = row
-    return Missed(int(number), _text(label), _time(due))
+    number, label, due, once = row
+    return Missed(int(number), _text(label), _time(due), bool(once))
 
 
 def _text(value: object) -> str:
