@@ -53,7 +53,7 @@ class Catalogue:
     """Everything that has a handle. `disabled` holds the reason by skill name or folder, `stale` why a
     skill's newest version is not the one that is used, `origins` where each of both came from; the tools' own
     are in the toolbox. `steering` is what the user turned off and renamed, done already; `costs` what each
-    handle costs, once it was measured."""
+    handle costs, once it was measured; `were` the name on disk of each skill that was renamed."""
 
     skills: dict[str, Skill]
     toolbox: Toolbox
@@ -62,6 +62,7 @@ class Catalogue:
     origins: dict[str, str] = field(default_factory=dict)
     steering: Steering = field(default_factory=Steering)
     costs: dict[str, Cost] = field(default_factory=dict)
+    were: dict[str, str] = field(default_factory=dict)
 
     @property
     def handles(self) -> frozenset[str]:
@@ -138,7 +139,7 @@ def build_catalogue(shelf: Shelf[Skill], toolbox: Toolbox, steering: Steering) -
     names = {old: new for old, new in renamed.items() if old not in taken}
     skills |= {name: following(skill, names) for name, skill in skills.items()}
     _check_mentions(skills, toolbox, disabled)
-    catalogue = Catalogue(skills, toolbox, disabled, shelf.stale, shelf.origins, steering)
+    catalogue = Catalogue(skills, toolbox, disabled, shelf.stale, shelf.origins, steering, were=shelf.were)
     _disable_barren(catalogue)
     return catalogue
 

@@ -41,14 +41,15 @@ class Outcome:
 
 
 class Toolbox:
-    """All tools of this daemon. `tools` by name; `disabled`, `stale` and `origins` as on the shelf they were
-    taken from."""
+    """All tools of this daemon. `tools` by name; `disabled`, `stale`, `origins` and `were` as on the shelf
+    they were taken from."""
 
     def __init__(self, services: Services, shelf: Shelf[Loaded] | None = None) -> None:
         shelf = shelf or Shelf[Loaded]()
         self._services, self._loaded = services, shelf.things
         self.tools: dict[str, Tool] = {name: offered(each, services) for name, each in shelf.things.items()}
         self.disabled, self.stale, self.origins = shelf.disabled, shelf.stale, shelf.origins
+        self.were = shelf.were
 
     @classmethod
     def load(cls, folders: Sequence[Path], services: Services, seconds: float = LOAD_LIMIT) -> Toolbox:

@@ -11,6 +11,7 @@ from muleteer.catalogue.skill_files import SkillLibrary
 from muleteer.catalogue.steering import HANDLE_LIMIT
 from muleteer.catalogue.stock import FILE_NAME, Stock
 from muleteer.errors import ConfigError, RequestError, StorageError
+from muleteer.gateway.listings import list_tools
 from muleteer.skills import Catalogue
 from tests.test_skills import skill
 from tests.test_toolbox import GOOD, SERVICES, text_of, write
@@ -146,6 +147,38 @@ def test_a_name_that_cannot_be_is_refused(home: Home, kind: str, old: str, new: 
     assert reason in str(caught.value)
     assert home.stock.take() is None
     assert not (home.state / FILE_NAME).exists()
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_file_that_takes_the_new_name_of_another_is_listed_and_steered_as_itself(
+    home: Home, gone: bool
+) -> None:
+    home.stock.rename(home.catalogue, "tools", "clock", "watch")
+    assert listed(home.take()) == {"watch": "clock", "night-lamp": "night-lamp"}
+    home.tool("watch", "elsewhere")
+    if gone:
+        (home.tools / "clock.py").unlink()
+    left = {} if gone else {"clock": "clock"}
+    assert listed(home.take()) == {"watch": "watch", "night-lamp": "night-lamp", **left}
+    home.stock.switch(home.catalogue, "tools", "watch", on=False)
+    assert "watch" not in home.take().toolbox.tools
+    home.stock.switch(home.catalogue, "tools", "watch", on=True)
+    assert home.take().toolbox.tools["watch"].description.startswith("Answer from elsewhere.")
+
+
+def test_what_was_renamed_and_turned_off_leaves_another_of_its_new_name_alone(home: Home) -> None:
+    home.stock.rename(home.catalogue, "tools", "clock", "watch")
+    home.stock.switch(home.take(), "tools", "watch", on=False)
+    assert listed(home.take()) == {"watch": "clock", "night-lamp": "night-lamp"}
+    home.tool("watch", "elsewhere")
+    catalogue = home.take()
+    assert catalogue.toolbox.tools["watch"].description.startswith("Answer from elsewhere.")
+    assert catalogue.toolbox.disabled["clock"].startswith("Turned off")
+
+
+def listed(catalogue: Catalogue) -> dict[object, object]:
+    """The handles on disk of the tools, by handle."""
+    return {each["handle"]: each["on_disk"] for each in list_tools(catalogue)["tools"]}
 
 
 def test_a_name_on_disk_stays_that_of_what_has_it_there(home: Home) -> None:

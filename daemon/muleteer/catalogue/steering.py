@@ -37,10 +37,6 @@ class Wishes(BaseModel):
         """The handle that the user sees for one on disk."""
         return self.names.get(handle, handle)
 
-    def on_disk(self, shown: str) -> str:
-        """The handle on disk of one that the user sees."""
-        return next((old for old, new in self.names.items() if new == shown), shown)
-
     def switched(self, handle: str, on: bool) -> Wishes:
         """With this one (by its handle on disk) on or off."""
         return Wishes(off=self.off - {handle} if on else self.off | {handle}, names=self.names)

@@ -167,8 +167,8 @@ def _on_disk(catalogue: Catalogue, kind: Kind, wishes: Wishes, given: str) -> st
     """The handle on disk of what the user means: by its present name, or by the one that it had."""
     handle, handles = _handle(given), _handles(catalogue, kind)
     if handle in handles:
-        old = wishes.on_disk(handle)
-        return handle if old in handles else old
+        were, tools = catalogue.were, catalogue.toolbox.were
+        return were.get(handle, handle) if kind == "skills" else handle_of(tools.get(name_of(handle), handle))
     if wishes.shown(handle) in handles:
         return handle
     near = difflib.get_close_matches(handle, sorted(handles), n=3)

@@ -7,7 +7,6 @@ from dataclasses import asdict
 
 from muleteer.catalogue.declared import NAME, handle_of
 from muleteer.catalogue.skill_files import NAME as HANDLE
-from muleteer.catalogue.steering import Wishes
 from muleteer.skills import Catalogue, Skill
 from muleteer.toolbox import Tool
 
@@ -27,10 +26,15 @@ def list_tools(catalogue: Catalogue) -> dict[str, list[Entry]]:
 
 
 def _skills(catalogue: Catalogue) -> list[Entry]:
-    wishes = catalogue.steering.skills
     enabled = [
         _skill(catalogue, skill)
-        | _common(catalogue, wishes, name, catalogue.stale.get(name, ""), catalogue.origins.get(name, ""))
+        | _common(
+            catalogue,
+            catalogue.were.get(name, name),
+            name,
+            catalogue.stale.get(name, ""),
+            catalogue.origins.get(name, ""),
+        )
         for name, skill in catalogue.skills.items()
     ]
     disabled: list[Entry] = []
@@ -38,16 +42,22 @@ def _skills(catalogue: Catalogue) -> list[Entry]:
         handle = name if HANDLE.fullmatch(name) else ""
         disabled.append(
             {"name": name, "handle": handle, "description": "", "examples": [], "tools": []}
-            | _disabled(wishes, handle, reason, catalogue.origins.get(name, ""))
+            | _disabled(catalogue.were.get(handle, handle), reason, catalogue.origins.get(name, ""))
         )
     return enabled + disabled
 
 
 def _tools(catalogue: Catalogue) -> list[Entry]:
-    toolbox, wishes = catalogue.toolbox, catalogue.steering.tools
+    toolbox = catalogue.toolbox
     enabled = [
         _tool(tool)
-        | _common(catalogue, wishes, tool.handle, toolbox.stale.get(name, ""), toolbox.origins.get(name, ""))
+        | _common(
+            catalogue,
+            handle_of(toolbox.were.get(name, name)),
+            tool.handle,
+            toolbox.stale.get(name, ""),
+            toolbox.origins.get(name, ""),
+        )
         for name, tool in toolbox.tools.items()
     ]
     disabled: list[Entry] = []
@@ -55,28 +65,30 @@ def _tools(catalogue: Catalogue) -> list[Entry]:
         handle = handle_of(name) if NAME.fullmatch(name) else ""
         disabled.append(
             {"name": name, "handle": handle}
-            | _disabled(wishes, handle, reason, toolbox.origins.get(name, ""))
+            | _disabled(
+                handle and handle_of(toolbox.were.get(name, name)), reason, toolbox.origins.get(name, "")
+            )
         )
     return enabled + disabled
 
 
-def _common(catalogue: Catalogue, wishes: Wishes, handle: str, stale: str, origin: str) -> Entry:
+def _common(catalogue: Catalogue, on_disk: str, handle: str, stale: str, origin: str) -> Entry:
     cost = catalogue.costs.get(handle)
     return {
         "state": "enabled",
         "reason": f"the newest version is broken: {stale}" if stale else "",
         "origin": origin,
-        "on_disk": wishes.on_disk(handle),
+        "on_disk": on_disk,
         "tokens": asdict(cost) if cost else None,
     }
 
 
-def _disabled(wishes: Wishes, handle: str, reason: str, origin: str) -> Entry:
+def _disabled(on_disk: str, reason: str, origin: str) -> Entry:
     return {
         "state": "disabled",
         "reason": reason,
         "origin": origin,
-        "on_disk": wishes.on_disk(handle),
+        "on_disk": on_disk,
         "tokens": None,
     }
 
