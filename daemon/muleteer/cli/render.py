@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 UNFOLDED = 10_000  # characters; a table that a program reads has each row on one line, however long
 
 # C0 but tab and line feed, DEL, C1: they move cursors and change titles. The bidirectional overrides show
-# text in another order than it is in. Lone surrogates are no characters and cannot be printed.
-UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# text in another order than it is in. Lone surrogates are no characters and cannot be printed. Tags and what
+# has no width hide text in text; joiners stay, which emoji and many scripts are written with.
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+)
 
 
 def safe(text: str) -> str:
