@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from muleteer.calendars import FolderCalendars, service
 from muleteer.calendars import folder as folders
 from muleteer.calendars.folder import Folder, parsed
 from muleteer.calendars.rules import DamagedError
+from muleteer.documents.folders import Stamp
 from tests.calendars.conftest import Write, look, said
 
 WEEK = ("2026-11-30", "2026-12-07")
@@ -42,9 +45,9 @@ async def test_a_changed_file_is_read_again_and_an_unchanged_one_is_not(
     read = list[str]()
     really = folders.read_file
 
-    def watched(path: Path, stamp: folders.Stamp) -> folders.Read:
-        read.append(path.name)
-        return really(path, stamp)
+    def watched(root: Path, path: str, stamp: Stamp) -> folders.Read:
+        read.append(path)
+        return really(root, path, stamp)
 
     monkeypatch.setattr(folders, "read_file", watched)
     write(EVENT.format("Old"))
@@ -215,3 +218,78 @@ async def test_a_folder_that_hangs_is_told_each_time_and_comes_back(
     monkeypatch.setattr(service, "HANG_SECONDS", 10.0)
     answers.set()
     assert said(await look(calendars, *WEEK)) == ["12-01 09:00/12-01 09:00 Good"]
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO])
+async def test_a_folder_below_that_cannot_be_looked_at_is_told(
+    calendars: FolderCalendars, write: Write, folder: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """The error is raised where the kernel would: tests may run as root, to whom no folder is closed."""
+    write(EVENT.format("Hidden"), name="work/1.ics")
+    really = os.open
+
+    def opening(path: str, *rest: Any, **named: Any) -> int:
+        if path == "work":
+            raise OSError(code, os.strerror(code), path)
+        return really(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", opening)
+    why = f"the folder {folder / 'work'} cannot be read ({os.strerror(code)})"
+    assert (await look(calendars, *WEEK)).unchecked == (why,)
+    monkeypatch.setattr(os, "open", really)
+    assert said(await look(calendars, *WEEK)) == ["12-01 09:00/12-01 09:00 Hidden"]
+
+
+async def test_a_folder_too_deep_is_told(calendars: FolderCalendars, folder: Path, write: Write) -> None:
+    deep = folder / "1/2/3/4/5/6"
+    deep.mkdir(parents=True)
+    write(EVENT.format("Six")).rename(deep / "six.ics")
+    agenda = await look(calendars, *WEEK)
+    assert ([entry.title for entry in agenda.entries], agenda.unchecked) == (["Six"], ())
+    (deep / "7").mkdir()
+    (deep / "six.ics").rename(deep / "7" / "seven.ics")
+    agenda = await look(calendars, *WEEK)
+    assert agenda.unchecked == (f"folders in {deep} are too deep to be looked into",)
+
+
+@pytest.mark.parametrize("place", ["", "disk"])
+async def test_a_folder_emptied_as_by_unmounting_is_told_and_one_that_was_cleared_is_not(
+    calendars: FolderCalendars, write: Write, folder: Path, tmp_path: Path, place: str
+) -> None:
+    disk = folder / place
+    write(EVENT.format("Here"), name=f"{place}/1.ics" if place else "1.ics")
+    assert (await look(calendars, *WEEK)).unchecked == ()
+    disk.rename(tmp_path / "away")
+    disk.mkdir()
+    for _ in range(2):
+        agenda = await look(calendars, *WEEK)
+        assert agenda.entries == ()
+        assert agenda.unchecked == (f"{disk} is empty, where files were; its disk may not be mounted",)
+    disk.rmdir()
+    (tmp_path / "away").rename(disk)
+    assert said(await look(calendars, *WEEK)) == ["12-01 09:00/12-01 09:00 Here"]
+    (disk / "1.ics").unlink()
+    agenda = await look(calendars, *WEEK)
+    assert (agenda.entries, agenda.unchecked) == ((), ())
+
+
+async def test_links_out_of_the_folder_are_not_followed_and_told(
+    calendars: FolderCalendars, write: Write, folder: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    write(EVENT.format("Elsewhere")).rename(outside / "x.ics")
+    (folder / "file.ics").symlink_to(outside / "x.ics")
+    (folder / "all").symlink_to(outside)
+    (folder / "note.txt").symlink_to("/etc/hostname")
+    agenda = await look(calendars, *WEEK)
+    assert agenda.entries == ()
+    assert sorted(agenda.unchecked) == [
+        f"{folder / name} is a link, which is not followed" for name in ("all", "file.ics")
+    ]
+
+
+def test_a_file_swapped_for_a_link_between_look_and_open_is_not_read(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.ics").write_text("BEGIN:VCALENDAR")
+    (folder / "a.ics").symlink_to(tmp_path / "x.ics")
+    assert "a.ics cannot be read" in folders.read_file(folder, "a.ics", folders.UNKNOWN).problem

@@ -16,15 +16,17 @@ from muleteer.calendars.blocks import cut
 from muleteer.calendars.entries import Once, Series, entry
 from muleteer.calendars.rules import DamagedError
 from muleteer.calendars.zones import Zones, known
-from muleteer.files import open_regular, read_whole
+from muleteer.documents.folders import CROWDED, Listing, Stamp, list_below, open_below, shown
+from muleteer.files import NOT_REGULAR, identity, read_whole
 
 LARGEST_FILE = 32 << 20  # bytes; a calendar of twenty years exported whole is under 10 MB
 MOST_FILES = 50_000  # of one folder; vdirsyncer writes one file an event
 MOST_ENTRIES = 100_000  # of one folder; about 60 MB of memory
+MOST_MISSED = 100  # of one folder, clauses about what cannot be looked at
 DEEPEST = 6  # folders below the configured one; vdirsyncer needs one
+UNKNOWN = Stamp(0, 0, 0)
 
 _UID = re.compile(r"UID[^:]*:(.*)", re.IGNORECASE)
-Stamp = tuple[int, int, int]  # modification time in nanoseconds, size, inode
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,17 @@ class Read:
 
 @dataclass(slots=True)
 class Folder:
-    """`files` by path. `unread` is how many are known and not read yet, `too_many` whether more were found
-    than may be read."""
+    """`files` by path below it. `unread` is how many are known and not read yet, `too_many` whether more were
+    found than may be read, `missed` a clause for each part that could not be looked at, `places` device and
+    inode of each folder that holds files."""
 
     path: Path
     files: dict[str, Read] = field(default_factory=dict)
     unread: int = 0
     too_many: bool = False
+    missed: list[str] = field(default_factory=list)
+    places: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    _emptied: set[str] = field(default_factory=set)  # of `places`, those that another, empty folder hides
 
     def refresh(self, deadline: float) -> None:
         """Read what is new or changed, newest first, until the deadline (monotonic seconds); the rest at the
@@ -58,7 +64,7 @@ class Folder:
             for path, stamp in stamps.items()
             if path not in self.files or self.files[path].stamp != stamp
         ]
-        changed.sort(key=lambda path: stamps[path], reverse=True)
+        changed.sort(key=lambda path: stamps[path].modified, reverse=True)
         count = sum(len(read.entries) for read in self.files.values())
         self.unread = len(changed)
         for path in changed:
@@ -67,54 +73,105 @@ class Folder:
             if count > MOST_ENTRIES:
                 self.too_many = True
                 break
-            self.files[path] = read = read_file(Path(path), stamps[path])
+            self.files[path] = read = read_file(self.path, path, stamps[path])
             count += len(read.entries)
             self.unread -= 1
 
     def _listed(self, deadline: float) -> dict[str, Stamp]:
+        """Every .ics file below, links not followed. Sets `missed`, `too_many` and `places`."""
         found: dict[str, Stamp] = {}
-        self.too_many = False
-        os.scandir(self.path).close()  # the folder itself must be readable; one below it may be missed
-        for path, stamp in _walk(str(self.path), DEEPEST):
+        places: dict[str, tuple[int, int] | None] = {}
+        self.too_many, self.missed = False, []
+        pending = [""]
+        while pending:
+            folder = pending.pop()
             if len(found) >= MOST_FILES or time.monotonic() > deadline:
                 self.too_many = True
                 break
-            found[path] = stamp
+            path = self.path / folder
+            try:
+                places[folder] = identity(path)
+                listing = list_below(self.path, folder)
+            except OSError as error:
+                if not folder:
+                    raise
+                if not isinstance(error, FileNotFoundError | NotADirectoryError):  # else it went away
+                    self._miss(f"the folder {shown(str(path))} cannot be read ({error.strerror or error})")
+                continue
+            self._look_at(folder, listing, places)
+            found |= {_joined(folder, name): stamp for name, stamp in listing.files.items() if _is_ics(name)}
+            if folder.count("/") < DEEPEST - 1:
+                pending += [_joined(folder, name) for name in listing.folders]
+            elif listing.folders:
+                self._miss(f"folders in {shown(str(path))} are too deep to be looked into")
+        if len(found) > MOST_FILES:
+            self.too_many = True
+            found = dict(list(found.items())[:MOST_FILES])
+        held = {""} | {place for path in found for place in _above(path)} if found else set()
+        self.places = {place: places[place] for place in held} | {
+            place: known for place, known in self.places.items() if place in self._emptied
+        }
         return found
 
+    def _look_at(self, folder: str, listing: Listing, places: dict[str, tuple[int, int] | None]) -> None:
+        """Tell what of this folder cannot be looked at."""
+        path = self.path / folder
+        empty = not (listing.files or listing.folders or listing.others or listing.left_out)
+        self._emptied.discard(folder)
+        if empty and self.places.get(folder) not in (None, places[folder]):
+            self._emptied.add(folder)
+            self._miss(f"{shown(str(path))} is empty, where files were; its disk may not be mounted")
+        for name in sorted(listing.unseen):
+            self._miss(f"{shown(str(path / name))} cannot be read")
+        if listing.left_out[CROWDED]:
+            self.too_many = True
+        for name in listing.others:
+            if not (path / name).is_symlink():
+                if _is_ics(name):
+                    self._miss(f"{shown(name)} cannot be read ({NOT_REGULAR})")
+            elif _leads_out(self.path, path / name):
+                self._miss(f"{shown(str(path / name))} is a link, which is not followed")
 
-def _walk(folder: str, depth: int) -> Iterator[tuple[str, Stamp]]:
-    """Every .ics file below, links to folders not followed."""
+    def _miss(self, clause: str) -> None:
+        if len(self.missed) < MOST_MISSED:
+            self.missed.append(clause)
+
+
+def _is_ics(name: str) -> bool:
+    return name.lower().endswith(".ics")
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a file is in."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _leads_out(root: Path, link: Path) -> bool:
+    """Whether a calendar or folder is at the end of a link that is not read below `root` anyway."""
+    target, inside = os.path.realpath(link), os.path.realpath(root)
+    if os.path.commonpath((target, inside)) == inside:
+        return any(name.startswith(".") for name in Path(target).relative_to(inside).parts)
+    return _is_ics(link.name) or os.path.isdir(target)
+
+
+def read_file(root: Path, path: str, stamp: Stamp) -> Read:
+    """The file at `path` below `root`. Never fails: what could not be read is its `problem`."""
+    name = shown(path.rpartition("/")[2])
     try:
-        with os.scandir(folder) as listing:
-            inside = list(listing)
-    except OSError:  # a folder that went away meanwhile, or that is somebody else's
-        return
-    for each in inside:
-        if each.name.startswith("."):
-            continue
-        try:
-            if each.is_dir(follow_symlinks=False):
-                if depth:
-                    yield from _walk(each.path, depth - 1)
-            elif each.name.lower().endswith(".ics"):
-                status = each.stat()
-                yield each.path, (status.st_mtime_ns, status.st_size, status.st_ino)
-        except OSError:  # it went away meanwhile, or is a broken link
-            continue
-
-
-def read_file(path: Path, stamp: Stamp) -> Read:
-    """One file. Never fails: what could not be read is its `problem`."""
-    try:
-        with open_regular(path) as file:
+        with open_below(root, path) as file:
             content = read_whole(file, LARGEST_FILE)
     except OSError as error:
-        return Read(stamp, problem=f"{path.name} cannot be read ({error.strerror or error})")
-    return parsed(path.name, content, stamp)
+        return Read(stamp, problem=f"{name} cannot be read ({error.strerror or error})")
+    return parsed(name, content, stamp)
 
 
-def parsed(name: str, content: bytes, stamp: Stamp = (0, 0, 0)) -> Read:
+def parsed(name: str, content: bytes, stamp: Stamp = UNKNOWN) -> Read:
     """The entries of a file's content; each event that makes no sense is left out and told."""
     pieces = cut(content)
     zones = Zones(pieces.zones)

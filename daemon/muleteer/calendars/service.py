@@ -96,6 +96,7 @@ class FolderCalendars:
                 unchecked.append(f"{folder.unread:,} files in {folder.path.name} are not read yet")
             elif folder.too_many:
                 unchecked.append(f"{folder.path.name} has more files or entries than can be read")
+            unchecked += folder.missed
             unchecked += [file.problem for file in folder.files.values() if file.problem]
             zones = sorted({zone for file in folder.files.values() for zone in file.unknown_zones})
             unchecked += [f'the time zone "{zone}" is unknown and was taken as local time' for zone in zones]

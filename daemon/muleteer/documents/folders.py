@@ -21,6 +21,9 @@ from typing import BinaryIO
 from muleteer.files import check_regular
 
 ENTRY_LIMIT = 100_000  # entries of one folder that are looked at; what a program dumps there has no end
+UNSEEN = "cannot be looked at"
+CROWDED = f"beyond {ENTRY_LIMIT:,} in one folder"
+OWN = ("lost+found",)  # of the file system itself, closed to everybody
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW
 FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would hold up the open
 
@@ -40,11 +43,15 @@ class Stamp:
 
 @dataclass(slots=True)
 class Listing:
-    """One folder: files with their stamps, folders, and how many entries were left out for which reason."""
+    """One folder: files with their stamps, folders, `others` (links and devices), what is there and `unseen`,
+    and how many entries were left out for which reason. Not `whole`: nothing of it could be looked at."""
 
     files: dict[str, Stamp] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    unseen: set[str] = field(default_factory=set)
     left_out: Counter[str] = field(default_factory=Counter)
+    whole: bool = True
 
 
 def list_below(root: Path, folder: str, forbidden: tuple[int, int] | None = None) -> Listing:
@@ -54,15 +61,18 @@ def list_below(root: Path, folder: str, forbidden: tuple[int, int] | None = None
     with _opened(root, folder) as fd, os.scandir(fd) as entries:
         for number, entry in enumerate(entries):
             if number >= ENTRY_LIMIT:
-                listing.left_out[f"beyond {ENTRY_LIMIT:,} in one folder"] += 1
+                listing.left_out[CROWDED] += 1
                 break
-            if entry.name.startswith("."):
+            if entry.name.startswith(".") or (not folder and entry.name in OWN):
                 listing.left_out["hidden"] += 1
                 continue
             try:
                 status = entry.stat(follow_symlinks=False)
-            except OSError:  # it was removed since, or its disk has a fault
-                listing.left_out["not readable"] += 1
+            except FileNotFoundError:  # it was removed since
+                continue
+            except OSError:  # its disk has a fault, or the folder may be listed and not entered
+                listing.left_out[UNSEEN] += 1
+                listing.unseen.add(entry.name)
                 continue
             if stat.S_ISREG(status.st_mode):
                 listing.files[entry.name] = Stamp.of(status)
@@ -70,6 +80,7 @@ def list_below(root: Path, folder: str, forbidden: tuple[int, int] | None = None
                 if (status.st_dev, status.st_ino) != forbidden:
                     listing.folders.append(entry.name)
             else:
+                listing.others.append(entry.name)
                 listing.left_out["links" if stat.S_ISLNK(status.st_mode) else "devices"] += 1
     return listing
 
