@@ -29,6 +29,8 @@ pytestmark = pytest.mark.model("tiny")
 
 DEADLINE = 300.0  # seconds; a turn takes ten, and a busy machine is forgiven
 SETTINGS = {
+    "MULETEER_ENGINE__CONTEXT": "8192",  # room for every static prompt at once, so that each is counted
+    "MULETEER_ENGINE__SEQUENCES": "32",
     "MULETEER_BUDGETS__PLANNER_PROMPT": "2400",  # the tiny model makes more tokens of the same menu
     "MULETEER_BUDGETS__SECONDS": "600.0",  # a busy machine is forgiven
     "MULETEER_ENGINE__THREADS": "1",  # two wait for each other when others want a processor
