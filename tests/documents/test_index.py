@@ -152,3 +152,14 @@ def test_a_passage_is_where_most_of_the_words_are() -> None:
     assert passage.startswith("\N{HORIZONTAL ELLIPSIS}filler")
     assert passage.endswith("filler\N{HORIZONTAL ELLIPSIS}")
     assert _passage("Die Grüße aus Köln", ["koln"]) == "Die Grüße aus Köln"
+
+
+def test_what_is_there_and_cannot_be_looked_at_keeps_its_rows() -> None:
+    with tables() as connection:
+        index.record(
+            connection, ROOT, "", Listing({"a": Stamp(1, 1, 1), "b": Stamp(1, 1, 1)}, ["sub", "gone"]), LIMITS
+        )
+        index.record(connection, ROOT, "sub/below", Listing({"c": Stamp(1, 1, 1)}), LIMITS)
+        index.record(connection, ROOT, "gone", Listing({"d": Stamp(1, 1, 1)}), LIMITS)
+        index.record(connection, ROOT, "", Listing(unseen={"a", "sub"}), LIMITS)
+        assert paths(connection) == {"a", "sub/below/c"}

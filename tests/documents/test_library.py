@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import sqlite3
@@ -10,11 +11,13 @@ import subprocess
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from muleteer.documents import keeper
 from muleteer.documents.child import Extract
-from muleteer.documents.folders import Stamp
+from muleteer.documents.folders import UNSEEN, Stamp
 from muleteer.documents.index import Job
 from muleteer.documents.library import outermost
 from muleteer.services import FileText
@@ -469,3 +472,34 @@ async def test_nothing_goes_on_after_the_close(full: Shelf, papers: Path) -> Non
     write(papers, {"late.txt": b"unicorn"})
     assert await full.names("unicorn") == []
     await full.library.close()
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ESTALE, errno.EMFILE])
+async def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_one(
+    papers: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """The error is raised where the kernel would: tests may run as root, to whom no folder is closed."""
+    write(papers, {"a.txt": b"apples", "sub/b.txt": b"bananas", "sub/below/c.txt": b"cherries"})
+    closed = [False]
+    really = os.open
+
+    def opening(path: str, *rest: Any, **named: Any) -> int:
+        if closed[0] and path == "sub":
+            raise OSError(code, os.strerror(code), path)
+        return really(path, *rest, **named)
+
+    monkeypatch.setattr(os, "open", opening)
+    monkeypatch.setattr(keeper, "AGAIN_SECONDS", 0.1)
+    shelf = opened(papers)
+    await shelf.settled()
+    closed[0] = True
+    write(papers, {"sub/new.txt": b"dates"})
+    await shelf.until(lambda: "parts" in shelf.library._keeper.unfinished())
+    assert shelf.library.report()["left_out"] == {UNSEEN: 1}
+    assert await shelf.names("cherries") == ["c.txt"], "what was known of it is kept"
+    with pytest.raises(OSError, match=r"parts of the folders were not looked at \(cannot be looked at\)"):
+        await shelf.names("dates")
+    closed[0] = False
+    await shelf.found("dates", "new.txt")
+    await shelf.settled()
+    assert await shelf.names("nothing") == []

@@ -100,7 +100,8 @@ def kind_of(path: str) -> str:
 
 def record(connection: sqlite3.Connection, root: Path, folder: str, listing: Listing, limits: Limits) -> int:
     """Make the rows of one folder what was listed: changed files wait to be read again, and those that are
-    gone are forgotten, with all below folders that are gone. Returns how many new files found no room."""
+    gone are forgotten, with all below folders that are gone; what is unseen stays. Returns how many new files
+    found no room."""
     known = {
         os.fsdecode(path): (number, Stamp(size, modified, inode))
         for number, path, size, modified, inode in connection.execute(
@@ -109,9 +110,11 @@ def record(connection: sqlite3.Connection, root: Path, folder: str, listing: Lis
         )
     }
     found = {_joined(folder, name): stamp for name, stamp in listing.files.items()}
-    gone = [number for path, (number, _) in known.items() if path not in found]
+    unseen = {_joined(folder, name) for name in listing.unseen}
+    gone = [number for path, (number, _) in known.items() if path not in found and path not in unseen]
     connection.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
-    _forget_folders(connection, root, folder, {_joined(folder, name) for name in listing.folders})
+    folders = {_joined(folder, name) for name in listing.folders}
+    _forget_folders(connection, root, folder, folders | unseen)
     places = limits.files - int(connection.execute("SELECT count(*) FROM files").fetchone()[0])
     refused = 0
     for path, stamp in found.items():

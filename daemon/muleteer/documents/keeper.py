@@ -11,6 +11,7 @@ until it is back.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import threading
@@ -24,7 +25,7 @@ from typing import TypeVar
 from muleteer.calling.threads import in_thread
 from muleteer.documents import index
 from muleteer.documents.child import Child, Extract
-from muleteer.documents.folders import Listing, Stamp, list_below, open_below, shown
+from muleteer.documents.folders import CROWDED, UNSEEN, Listing, Stamp, list_below, open_below, shown
 from muleteer.documents.index import Counts, Job, Limits
 from muleteer.documents.watch import Watch
 from muleteer.files import identity
@@ -41,7 +42,10 @@ GATHER_SECONDS = 0.5  # changes that come together are looked at together
 PROGRESS_SECONDS = 30.0  # between lines in the log
 BATCH = 500  # files listed in one transaction; each waits for the disk
 READ_BATCH = 16  # texts kept in one transaction; what a stop may lose
+GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # the last two: a file or link is there now
 BEYOND = "beyond files.most"
+TOO_DEEP = "too deep"
+AGAIN_SECONDS = 30.0  # until a folder that could not be looked at is tried again
 DEPTH_LIMIT = 32  # folders within folders; deeper ones are made by mistake or malice
 
 
@@ -58,11 +62,16 @@ class Root:
     unwatched: str = ""
     identity: tuple[int, int] | None = None
     rescan_at: float = 0.0
+    again_at: float = 0.0
     known: set[str] = field(default_factory=set)  # folders below it
     left_out: dict[str, Counter[str]] = field(default_factory=dict)  # by folder
     changed: dict[str, bool] = field(default_factory=dict)  # folder: and all below it?
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     look: asyncio.Task[tuple[int, int] | None] | None = None
+
+    def unseen(self) -> set[str]:
+        """Folders below it that could not be looked at, or not wholly."""
+        return {folder for folder, counted in self.left_out.items() if counted[UNSEEN]}
 
     def state(self) -> str:
         """For the status."""
@@ -151,6 +160,9 @@ class Keeper:
         if self.counts.waiting:
             return f"{self.counts.waiting:,} of {self.counts.files:,} files have yet to be read."
         left_out = self._left_out()
+        for reason in (UNSEEN, TOO_DEEP, CROWDED):
+            if count := left_out[reason]:
+                return f"{count:,} parts of the folders were not looked at ({reason})."
         for reason in (BEYOND, index.FULL):
             if count := left_out[reason]:
                 return f"{count:,} files are left out of the index ({reason})."
@@ -191,8 +203,9 @@ class Keeper:
             root.changed.clear()
             await self._enter(root, now)
             root.known.clear()
-            root.left_out.clear()
             await self._list(root, {"": True})
+            for folder in root.left_out.keys() - root.known:
+                del root.left_out[folder]
             root.identity, root.rescan_at = now, loop.time() + self._rescan
             if not root.complete:
                 log.info("Looked through a folder of files; the index has %d files.", self.counts.files)
@@ -201,6 +214,11 @@ class Keeper:
         elif root.changed:
             changed, root.changed = root.changed, {}
             await self._list(root, changed)
+        elif loop.time() >= root.again_at and (unseen := root.unseen()):
+            root.again_at = loop.time() + AGAIN_SECONDS
+            await self._list(root, dict.fromkeys(unseen, True))
+            if not unseen <= root.unseen():
+                root.rescan_at = 0.0  # what can be looked at again is watched from the next look on
 
     async def _enter(self, root: Root, now: tuple[int, int]) -> None:
         """Make sure that this is the folder and not the place where its disk is to be mounted."""
@@ -253,7 +271,9 @@ class Keeper:
             for folder, listing in batch.items():
                 if listing is None:
                     index.forget(connection, root.path, folder)
-                elif refused := index.record(connection, root.path, folder, listing, self._limits):
+                elif listing.whole and (
+                    refused := index.record(connection, root.path, folder, listing, self._limits)
+                ):
                     listing.left_out[BEYOND] += refused
             return index.counts(connection)
 
@@ -353,14 +373,15 @@ def _survey(
             if not folder:
                 raise
             log.debug("A folder is left out: %s", error)
-            batch[folder] = None
+            gone = error.errno in GONE
+            batch[folder] = None if gone else Listing(left_out=Counter({UNSEEN: 1}), whole=False)
             continue
         batch[folder] = listing
         size += len(listing.files) + 1
         for name in listing.folders:
             below = f"{folder}/{name}" if folder else name
             if below.count("/") >= DEPTH_LIMIT:
-                listing.left_out["too deep"] += 1
+                listing.left_out[TOO_DEEP] += 1
             elif deep or below not in root.known:
                 pending.append((below, True))
     return batch
