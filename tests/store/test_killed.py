@@ -15,6 +15,7 @@ import pytest
 
 WRITER = Path(__file__).with_name("writer.py")
 ACTS = 1_000
+NO_ROOM = "has no room for another file; remove some files."
 
 
 def start(path: Path, seed: int, *limit: str) -> subprocess.Popen[str]:
@@ -80,7 +81,7 @@ def test_a_disk_that_fills_up_is_an_error_and_keeps_what_was_acknowledged(tmp_pa
 
 
 @pytest.mark.parametrize("size", ["64k", "300k"])
-def test_a_full_file_system_and_one_without_inodes_get_the_same_sentence(tmp_path: Path, size: str) -> None:
+def test_a_full_file_system_and_one_without_inodes_each_get_their_sentence(tmp_path: Path, size: str) -> None:
     """64 KiB are too little to begin, 300 KiB are enough for some notes; four inodes leave none for the index
     of the log."""
     said = mounted(tmp_path, f"size={size},nr_inodes=20")
