@@ -87,7 +87,7 @@ def test_a_full_file_system_and_one_without_inodes_each_get_their_sentence(tmp_p
     said = mounted(tmp_path, f"size={size},nr_inodes=20")
     assert said[-1] == f"failed: the disk of {tmp_path}/s/notebook.db is full; free some space."
     said = mounted(tmp_path, "size=8m,nr_inodes=4")
-    assert said == [f"failed: the disk of {tmp_path}/s/notebook.db is full; free some space."]
+    assert said == [f"failed: the disk of {tmp_path}/s/notebook.db {NO_ROOM}"]
 
 
 def mounted(folder: Path, options: str) -> list[str]:
