@@ -90,3 +90,10 @@ def test_only_what_the_message_or_the_skill_names_is_acted_on(tools: dict[str, T
 
 def test_other_effects_are_not_its_business(tools: dict[str, Tool]) -> None:
     assert refusal(tools["keep"], {"text": "anything"}, "do not forget the milk", "") == ""
+
+
+def test_a_condition_must_be_met(tools: dict[str, Tool]) -> None:
+    lamp, message = {"name": "lamp", "state": "on"}, "if it is under 5 degrees, turn on the lamp"
+    assert refusal(tools["switch"], lamp, message, "", ["It is 3 °C."]) == ""
+    assert "it is not so" in refusal(tools["switch"], lamp, message, "", ["It is 21.5 °C."])
+    assert "cannot be told" in refusal(tools["switch"], lamp, message, "")

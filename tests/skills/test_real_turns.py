@@ -40,6 +40,23 @@ def test_home_control_acts_on_what_the_sensor_says(served: Served) -> None:
     assert ("lamp is on now" in turn["answer"]) is ("L1" in served.heard), "what is said is what was done"
 
 
+def test_home_control_does_nothing_when_the_condition_is_not_met(served: Served) -> None:
+    before = served.heard.count("L1")
+    turn = ask(served, "If the greenhouse has under 5 degrees, turn on the lamp.")
+    assert turn["handles"] == ["home-control"]
+    assert calls(turn) == [("sensor", "ok")]
+    assert "21.5" in turn["answer"]
+    assert served.heard.count("L1") == before
+
+
+@pytest.mark.parametrize("message", ["Do not turn on the lamp.", "Should I turn on the lamp tonight?"])
+def test_what_is_no_order_switches_nothing(served: Served, message: str) -> None:
+    before = served.heard.count("L1")
+    turn = ask(served, message)
+    assert ("switch", "ok") not in calls(turn)
+    assert served.heard.count("L1") == before
+
+
 def test_daily_brief_is_made_by_code(served: Served) -> None:
     turn = ask(served, "Give me the overview of my day.")
     assert turn["handles"] == ["daily-brief"]

@@ -145,6 +145,22 @@ async def test_home_control_switches_because_of_what_a_sensor_says(house: House)
     assert "L1" in house.board.heard
 
 
+async def test_home_control_leaves_the_switch_alone_when_the_condition_is_not_met(house: House) -> None:
+    turn = await finished(
+        house,
+        "if the greenhouse has under 5 degrees, turn on the lamp",
+        plan("home-control"),
+        Fill({"tool": "sensor", "instruction": "greenhouse"}),
+        Fill({"name": "greenhouse"}),
+        Fill({"tool": "switch", "instruction": "turn on the lamp"}),
+        Fill({"name": "lamp", "state": "on"}),
+    )
+    assert calls(turn) == [("sensor", "ok")]
+    assert "The greenhouse is 21.5 °C." in turn.answer
+    assert "Nothing was done: it is not so (if the greenhouse has under 5 degrees)." in turn.answer
+    assert "L1" not in house.board.heard
+
+
 async def test_home_control_waits_for_a_yes_where_one_is_needed(house: House) -> None:
     harness = Harness(
         ScriptedBrain(
@@ -158,7 +174,9 @@ async def test_home_control_waits_for_a_yes_where_one_is_needed(house: House) ->
         Budgets(),
         ("physical",),
     )
-    asked = [event async for event in harness.run("if the greenhouse is warm, turn on the lamp")][-1]
+    asked = [event async for event in harness.run("if the greenhouse is over 20 degrees, turn on the lamp")][
+        -1
+    ]
     assert isinstance(asked, Confirm)
     assert asked.question == 'Shall I call switch with name "lamp" and state "on"? It acts on a real device.'
     assert house.board.heard == ["T?"]

@@ -75,6 +75,7 @@ class Dispatcher:
     ) -> None:
         self._gate, self._permit, self._deeds = gate, permit, deeds or {}
         self._done: Counter[str] = Counter()
+        self._forbidden = False  # a call was: then there is nothing left to do
         self._in_order, self._each_once = in_order, each_once
         self._tools = {tool.name: tool for tool in tools}
         self._agent, self._call, self._calls, self._emit = agent, call, calls, emit
@@ -92,6 +93,8 @@ class Dispatcher:
     def open_tools(self) -> list[str]:
         """The tools L2 may ask for now: shown, below their limit, not asked for in circles; with steps in
         order none beyond the first not asked for yet, and none that acts on what was not found out."""
+        if self._forbidden:
+            return []
         reach = self._shown()
         if self._in_order:
             ahead = [name for name in reach if not self._asked[name]]
@@ -121,7 +124,7 @@ class Dispatcher:
         if arguments is None:
             return f"error: the arguments of {tool.name} were too long; ask for less at once."
         if why := self._permit(tool, arguments):
-            self._repeated.add(tool.name)
+            self._forbidden = True
             self.bridge.add(tool.name, Result.error(why))
             return f"refused: {why}"
         return await self._once(tool, arguments)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from muleteer.harness.conditions import CLAUSE, condition, holds
 from muleteer.toolbox import Tool
 
 NO_ORDER = "Nothing was done: I take that for a question, or for something not to do. Say plainly what to do."
 
-_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]*")
-_CONDITION = re.compile(
-    r"\b(?:if|when|unless|in case|wenn|falls|sobald|si|cuando|quand)\b[^,.;!?]*", re.IGNORECASE
-)
+_SENTENCE = re.compile(r"(?:[^.!?;\n]|(?<=\d)\.(?=\d))+[.!?;]*")
 _NEGATED = re.compile(
     r"\b(?:not|never|nicht|kein\w*|nie|niemals|nunca|jamás|pas|jamais)\b"
     r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b|\bno (?:\w+es|\w+as)\b",
@@ -40,13 +38,22 @@ def orders(message: str) -> bool:
     return any(_orders(sentence) for sentence in _SENTENCE.findall(message))
 
 
-def refusal(tool: Tool, arguments: Mapping[str, object], message: str, steps: str) -> str:
+def refusal(
+    tool: Tool, arguments: Mapping[str, object], message: str, steps: str, found: Sequence[str] = ()
+) -> str:
     """Why a physical tool may not be called with arguments that a model wrote; empty when it may. It must be
-    ordered, and what it acts on must be named by the message or by the skill's `steps`."""
+    ordered, its condition met by what was `found` out, and what it acts on named by the message or by the
+    skill's `steps`."""
     if tool.effect != "physical":
         return ""
     if not orders(message):
         return NO_ORDER
+    if clause := condition(message):
+        met = holds(clause, found)
+        if met is None:
+            return f"Nothing was done: whether it is so ({clause}) cannot be told from what was found out."
+        if not met:
+            return f"Nothing was done: it is not so ({clause})."
     named = _words(f"{message} {steps}")
     properties = tool.parameters.get("properties", {})
     for key, value in arguments.items():
@@ -59,7 +66,7 @@ def refusal(tool: Tool, arguments: Mapping[str, object], message: str, steps: st
 def _orders(sentence: str) -> bool:
     if _ABOUT.search(sentence) or _ASKING.search(sentence):
         return False
-    rest = _CONDITION.sub(" ", sentence)
+    rest = CLAUSE.sub(" ", sentence)
     return bool(_WORD.search(rest)) and not _NEGATED.search(rest)
 
 

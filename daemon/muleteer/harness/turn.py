@@ -48,7 +48,7 @@ from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, Plan, PlanSi
 from muleteer.harness.tool_agent import ToolAgent
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Skill
-from muleteer.tool import Result
+from muleteer.tool import Result, Status
 from muleteer.toolbox import Tool
 
 log = logging.getLogger(__name__)
@@ -316,7 +316,7 @@ class _Turn:
             follower.in_order(text),
             follower.each_once(text),
             self._gate,
-            lambda tool, arguments: orders.refusal(tool, arguments, message, text),
+            lambda tool, arguments: orders.refusal(tool, arguments, message, text, self._found()),
             {tool.name: text.count(f"@{tool.handle}") for tool in tools},
         )
         self.bridge = dispatcher.bridge
@@ -351,6 +351,10 @@ class _Turn:
             scrubber = Scrubber(self.harness.planner.handles)
             words = scrubber.feed(prose) + scrubber.finish()
             self._say(CORRECTION if claims(words) and not self._acted() else words)
+
+    def _found(self) -> list[str]:
+        """What the tools of this attempt have found out, as sentences."""
+        return [each.text for each in self.bridge.results if each.status is Status.OK]
 
     def _acted(self) -> bool:
         """Whether a tool that can change anything has succeeded in this turn."""
