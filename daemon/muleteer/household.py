@@ -19,7 +19,7 @@ from muleteer.calendars import FolderCalendars
 from muleteer.chime import Chime
 from muleteer.closing import Closing
 from muleteer.config import Settings
-from muleteer.documents.library import Library
+from muleteer.documents.service import FolderDocuments
 from muleteer.gateway.events import events_route
 from muleteer.gateway.memory import ForgetTalks, memory_routes
 from muleteer.gateway.offline import offline_route
@@ -71,10 +71,10 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     closing.add("serial ports", serial.close)
     folders = settings.calendar.folders
     calendars = FolderCalendars(folders) if folders else Absent(NO_CALENDAR)
-    library = Library(settings.files, settings.state)
+    documents = FolderDocuments(settings.files, settings.state)
     if settings.files.folders:
-        closing.add("files", library.close)
-        library.open()
+        closing.add("files", documents.close)
+        documents.open()
     broadcast = Broadcast()
     chime = Chime(settings.timers.command, settings.timers.command_seconds)
     timers = DeviceTimers(TimerStore(settings.state / "timers.db"), broadcast, chime)
@@ -82,7 +82,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     await timers.open()
     return Household(
         Services(
-            documents=library if settings.files.folders else Absent(NO_FOLDERS),
+            documents=documents if settings.files.folders else Absent(NO_FOLDERS),
             calendars=calendars,
             timers=timers,
             notebook=notebook,
@@ -94,7 +94,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
         ),
         memory,
         broadcast,
-        {"offline": offline.report, "files": library.report},
+        {"offline": offline.report, "files": documents.report},
         [
             offline_route(offline),
             *memory_routes(notebook, memory, forget_talks),

@@ -1,4 +1,4 @@
-"""A library over real folders, and waiting for its index without sleeping."""
+"""Documents over real folders, and waiting for its index without sleeping."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.documents.library import Library
+from muleteer.documents.service import FolderDocuments
 from muleteer.settings.home import FilesSettings
 
 CHECK = 0.1  # seconds between looks whether a folder is there; the daemon takes five
@@ -16,11 +16,11 @@ WAIT = 60.0  # seconds until a test gives up, on a machine that is busy
 
 
 class Shelf:
-    """A library that is open, and whose changes can be waited for."""
+    """Documents that are open, and whose changes can be waited for."""
 
     def __init__(self, state: Path, settings: FilesSettings) -> None:
         self._changed = asyncio.Event()
-        self.library = Library(settings, state, CHECK, self._changed.set)
+        self.documents = FolderDocuments(settings, state, CHECK, self._changed.set)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until the index is such that `holds`; looked at after each change of the index."""
@@ -31,10 +31,10 @@ class Shelf:
 
     async def settled(self) -> None:
         """Wait until every folder was looked through and every file read."""
-        await self.until(lambda: not self.library._keeper.unfinished())
+        await self.until(lambda: not self.documents._keeper.unfinished())
 
     async def names(self, words: str = "") -> list[str]:
-        return [file.name for file in await self.library.find(words, 100)]
+        return [file.name for file in await self.documents.find(words, 100)]
 
     async def found(self, words: str, *names: str, folder: str = "") -> None:
         """Wait until these words find exactly these names, all in `folder` if it is given."""
@@ -42,7 +42,7 @@ class Shelf:
             while True:
                 self._changed.clear()
                 try:
-                    files = await self.library.find(words, 100)
+                    files = await self.documents.find(words, 100)
                     placed = not folder or {file.folder for file in files} == {folder}
                     if {file.name for file in files} == set(names) and placed:
                         return
@@ -60,15 +60,15 @@ def papers(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Shelf]]:
-    """Opens a library over folders, with settings by name."""
+    """Opens documents over folders, with settings by name."""
     shelves: list[Shelf] = []
 
-    def open_library(*folders: Path, **settings: int) -> Shelf:
+    def open_folders(*folders: Path, **settings: int) -> Shelf:
         shelf = Shelf(tmp_path / "state", FilesSettings(folders=folders, **settings))
-        shelf.library.open()
+        shelf.documents.open()
         shelves.append(shelf)
         return shelf
 
-    yield open_library
+    yield open_folders
     for shelf in shelves:
-        await shelf.library.close()
+        await shelf.documents.close()

@@ -53,7 +53,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     await notebook.open()
     await memory.open()
     shelf = Shelf(tmp_path / "state", FilesSettings(folders=(papers,)))
-    shelf.library.open()
+    shelf.documents.open()
     board = Microcontroller(tmp_path / "port", greenhouse)
     device = {"path": str(board.path), "settle": 0.0, **SERIAL}
     timers = DeviceTimers(TimerStore(tmp_path / "timers.db"), Broadcast(), Chime((), 1.0))
@@ -65,7 +65,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
             notebook,
             memory,
             serial=serial,
-            documents=shelf.library,
+            documents=shelf.documents,
             calendars=FolderCalendars([calendars]),
             timers=timers,
         )
@@ -77,6 +77,6 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
         await serial.close()
         await timers.close()
         board.unplug()
-        await shelf.library.close()
+        await shelf.documents.close()
         await memory.close()
         await notebook.close()

@@ -5,5 +5,5 @@ text      the text of a file by its kind; runs in a process of its own (`reader`
 index     the tables, and the search
 watch     what changed on disk
 keeper    keeps the index fresh, in the background
-library   what tools are lent
+service   what tools are lent
 """

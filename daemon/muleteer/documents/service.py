@@ -28,7 +28,7 @@ READ_SECONDS = 18.0  # for a file that is not in the index as it is now; a tool'
 NAMED_LIMIT = 8  # files that one name may mean; more are no help
 
 
-class Library:
+class FolderDocuments:
     """Implements `services.Documents`. `open` starts the background work, `close` ends it."""
 
     def __init__(

@@ -19,7 +19,7 @@ from muleteer.documents import keeper
 from muleteer.documents.child import Extract
 from muleteer.documents.folders import UNSEEN, Stamp
 from muleteer.documents.index import Job
-from muleteer.documents.library import outermost
+from muleteer.documents.service import outermost
 from muleteer.services import FileText
 from tests.documents import made
 from tests.documents.conftest import WAIT, Shelf
@@ -82,10 +82,10 @@ async def test_a_name_counts_more_than_a_text(full: Shelf, papers: Path) -> None
 
 
 async def test_what_is_found_says_where_and_shows_the_passage(full: Shelf, papers: Path) -> None:
-    (file,) = await full.library.find("Frau Weber")
+    (file,) = await full.documents.find("Frau Weber")
     assert (file.name, file.folder, file.path) == ("lease-2024.txt", "papers", str(papers / "lease-2024.txt"))
     assert "The rent is 840 EUR" in file.passage
-    (file,) = await full.library.find("CarInvoice")
+    (file,) = await full.documents.find("CarInvoice")
     assert (file.folder, file.named, file.passage) == ("papers/letters", 1.0, "")
 
 
@@ -93,12 +93,12 @@ async def test_without_words_the_newest_come_first(full: Shelf, papers: Path) ->
     os.utime(papers / "recipes" / "soup.html", (2e9, 2e9))
     (papers / "touch.txt").touch()  # chmod and utime alone are seen by the next full look
     await full.found("touch", "touch.txt")
-    assert len(await full.library.find("", 3)) == 3
+    assert len(await full.documents.find("", 3)) == 3
 
 
 async def test_words_of_a_query_are_never_syntax(full: Shelf) -> None:
     for words in ('" OR', "rent* NOT", "text:rent", "(", "NEAR(a b)", "% _", "'; DROP TABLE files"):
-        assert isinstance(await full.library.find(words), list)
+        assert isinstance(await full.documents.find(words), list)
 
 
 @pytest.mark.parametrize(
@@ -113,32 +113,32 @@ async def test_words_of_a_query_are_never_syntax(full: Shelf) -> None:
     ],
 )
 async def test_a_file_is_read_by_its_name_or_by_words(full: Shelf, name: str, text: str) -> None:
-    found = await full.library.read(name)
+    found = await full.documents.read(name)
     assert isinstance(found, FileText)
     assert text in found.text
 
 
 async def test_what_may_mean_several_files_gives_them_all(full: Shelf) -> None:
-    found = await full.library.read("rent")
+    found = await full.documents.read("rent")
     assert isinstance(found, list)
     assert {file.name for file in found} == {"lease-2024.txt", "budget.xlsx"}
-    assert await full.library.read("passport") == []
+    assert await full.documents.read("passport") == []
 
 
 async def test_a_file_without_text_says_why(full: Shelf, papers: Path) -> None:
     with pytest.raises(OSError, match=r"photo of the car\.jpg is of a kind that has no text"):
-        await full.library.read("photo of the car.jpg")
+        await full.documents.read("photo of the car.jpg")
     write(papers, {"broken.pdf": b"garbage"})
     await full.found("broken", "broken.pdf")
     with pytest.raises(OSError, match=r"broken\.pdf cannot be read: it is damaged"):
-        await full.library.read("broken.pdf")
+        await full.documents.read("broken.pdf")
 
 
 async def test_a_changed_file_is_read_as_it_is_now(full: Shelf, papers: Path) -> None:
     """Also in the moment before the index knows."""
-    await full.library.close()
+    await full.documents.close()
     write(papers, {"lease-2024.txt": b"The rent is 900 EUR"})
-    found = await full.library.read("lease-2024.txt")
+    found = await full.documents.read("lease-2024.txt")
     assert isinstance(found, FileText)
     assert found.text == "The rent is 900 EUR"
 
@@ -174,16 +174,16 @@ async def test_a_folder_may_come_later_go_and_come_back(tmp_path: Path, opened: 
     late = tmp_path / "late"
     shelf = opened(late)
     with pytest.raises(OSError, match="cannot be searched"):
-        await shelf.library.find("hello")
-    await shelf.until(lambda: "it is not there" in str(shelf.library.report()))
+        await shelf.documents.find("hello")
+    await shelf.until(lambda: "it is not there" in str(shelf.documents.report()))
     with pytest.raises(OSError, match=r"late cannot be searched: it is not there"):
-        await shelf.library.find("hello")
+        await shelf.documents.find("hello")
     write(late, {"hello.txt": b"greeting"})
     await shelf.found("greeting", "hello.txt")
     late.rename(tmp_path / "gone")
-    await shelf.until(lambda: "it is not there" in str(shelf.library.report()))
+    await shelf.until(lambda: "it is not there" in str(shelf.documents.report()))
     with pytest.raises(OSError, match="cannot be searched"):
-        await shelf.library.find("greeting")
+        await shelf.documents.find("greeting")
     (tmp_path / "gone").rename(late)
     await shelf.found("greeting", "hello.txt")
     write(late, {"again.txt": b"watched again"})
@@ -199,9 +199,9 @@ async def test_an_unmounted_disk_is_not_an_empty_folder(tmp_path: Path, opened: 
     await shelf.settled()
     disk.rename(tmp_path / "unplugged")
     disk.mkdir()
-    await shelf.until(lambda: "may not be mounted" in str(shelf.library.report()))
+    await shelf.until(lambda: "may not be mounted" in str(shelf.documents.report()))
     with pytest.raises(OSError, match="it is empty, where 2 files were; its disk may not be mounted"):
-        await shelf.library.find("apple")
+        await shelf.documents.find("apple")
     assert await shelf.names("date") == ["d.txt"]
     disk.rmdir()
     (tmp_path / "unplugged").rename(disk)
@@ -225,7 +225,7 @@ async def test_a_disk_that_is_mounted_and_unmounted(tmp_path: Path, opened: Open
         shelf = opened(disk)
         await shelf.settled()
         assert await run("umount", str(disk)), "the watch or the index keeps the disk busy"
-        await shelf.until(lambda: "may not be mounted" in str(shelf.library.report()))
+        await shelf.until(lambda: "may not be mounted" in str(shelf.documents.report()))
         assert await run("mount", "-t", "tmpfs", "none", str(disk))
         write(disk, {"b.txt": b"banana"})
         await shelf.found("banana", "b.txt")
@@ -244,7 +244,7 @@ async def test_nothing_is_found_through_links_and_nothing_hidden(papers: Path, o
     await shelf.settled()
     assert await shelf.names() == ["plain.txt"]
     assert await shelf.names("secret") == []
-    assert shelf.library.report()["left_out"] == {"links": 2, "hidden": 2}
+    assert shelf.documents.report()["left_out"] == {"links": 2, "hidden": 2}
     write(outside, {"later.txt": b"secret"})
     write(papers, {"last.txt": b"the end"})
     await shelf.found("end", "last.txt")
@@ -264,28 +264,28 @@ async def test_a_text_that_repeats_a_word_is_searched_as_fast_as_any(papers: Pat
     shelf = opened(papers)
     await shelf.settled()
     async with asyncio.timeout(10):
-        (file,) = await shelf.library.find("word unicorn")
+        (file,) = await shelf.documents.find("word unicorn")
     assert file.passage.startswith("word word")
 
 
 async def test_a_keeper_that_failed_says_so(papers: Path, opened: Open) -> None:
     shelf = opened(papers)
     await shelf.settled()
-    assert shelf.library._task
-    shelf.library._keeper._extract = None  # type: ignore[method-assign, assignment]
+    assert shelf.documents._task
+    shelf.documents._keeper._extract = None  # type: ignore[method-assign, assignment]
     write(papers, {"a.txt": b"apple"})
-    await asyncio.wait({shelf.library._task}, timeout=60)
+    await asyncio.wait({shelf.documents._task}, timeout=60)
     with pytest.raises(OSError, match="no longer kept up to date"):
-        await shelf.library.find("apple")
+        await shelf.documents.find("apple")
 
 
 async def test_a_file_swapped_for_a_link_after_it_was_found_is_not_read(full: Shelf, papers: Path) -> None:
-    await full.library.close()
+    await full.documents.close()
     (papers.parent / "secret.txt").write_text("secret")
     (papers / "lease-2024.txt").unlink()
     (papers / "lease-2024.txt").symlink_to(papers.parent / "secret.txt")
     with pytest.raises(OSError, match=r"lease-2024\.txt cannot be read"):
-        await full.library.read("lease-2024.txt")
+        await full.documents.read("lease-2024.txt")
 
 
 HOSTILE = (
@@ -311,11 +311,11 @@ async def test_files_with_hostile_names_are_found_shown_and_read(papers: Path, o
     shelf = opened(papers)
     await shelf.settled()
     for number in range(len(HOSTILE)):
-        (file,) = await shelf.library.find(f"number{number}")
+        (file,) = await shelf.documents.find(f"number{number}")
         assert file.name.isprintable()
         assert file.folder == "papers/\ufffd folder"
         assert file.path.isprintable()
-        read = await shelf.library.read(file.name)
+        read = await shelf.documents.read(file.name)
         assert isinstance(read, FileText), file.name
         assert read.text == f"hostile content number{number}"
     write_raw(folder + b"/\xfe later.txt", "afterwards")
@@ -326,12 +326,12 @@ async def test_what_was_read_is_not_read_again_after_a_restart(papers: Path, ope
     write(papers, FILES)
     first = opened(papers)
     await first.settled()
-    await first.library.close()
+    await first.documents.close()
     write(papers, {"lease-2024.txt": b"shorter", "recipes/new.txt": b"unicorn"})
     (papers / "recipes" / "soup.html").unlink()
     second = opened(papers)
     reads: list[str] = []
-    keeper = second.library._keeper
+    keeper = second.documents._keeper
     extract = keeper._extract
 
     def counted(job: Job) -> tuple[Stamp, Extract] | None:
@@ -351,21 +351,21 @@ async def test_a_folder_that_left_the_settings_is_forgotten(tmp_path: Path, open
     first = opened(tmp_path / "a", tmp_path / "b")
     await first.settled()
     assert len(await first.names("apple")) == 2
-    await first.library.close()
+    await first.documents.close()
     second = opened(tmp_path / "b")
     await second.settled()
     assert await second.names("apple") == ["b.txt"]
-    assert second.library.report()["files"] == 1
+    assert second.documents.report()["files"] == 1
 
 
 async def test_limits_leave_out_and_say_so(papers: Path, opened: Open) -> None:
     write(papers, {f"{number}.txt": b"word" for number in range(10)})
     shelf = opened(papers, most=4)
-    await shelf.until(lambda: "left out" in shelf.library._keeper.unfinished())
-    report = shelf.library.report()
+    await shelf.until(lambda: "left out" in shelf.documents._keeper.unfinished())
+    report = shelf.documents.report()
     assert (report["files"], report["left_out"]) == (4, {"beyond files.most": 6})
     with pytest.raises(OSError, match=r"6 files are left out of the index \(beyond files\.most\)"):
-        await shelf.library.find("passport")
+        await shelf.documents.find("passport")
 
 
 async def test_a_file_that_is_too_large_is_found_by_name_alone(papers: Path, opened: Open) -> None:
@@ -374,16 +374,16 @@ async def test_a_file_that_is_too_large_is_found_by_name_alone(papers: Path, ope
     await shelf.settled()
     assert await shelf.names("word") == ["small.txt"]
     assert await shelf.names("large") == ["large.txt"]
-    assert shelf.library.report()["left_out"] == {"larger than files.largest": 1}
+    assert shelf.documents.report()["left_out"] == {"larger than files.largest": 1}
     with pytest.raises(OSError, match=r"large\.txt cannot be read: larger than files\.largest"):
-        await shelf.library.read("large.txt")
+        await shelf.documents.read("large.txt")
 
 
 async def test_a_full_index_keeps_names_and_says_so(papers: Path, opened: Open) -> None:
     write(papers, {f"{number}.txt": b"word " * 30_000 for number in range(10)})
     shelf = opened(papers, index=1)
-    await shelf.until(lambda: "left out" in shelf.library._keeper.unfinished())
-    assert shelf.library.report()["left_out"] == {"the index is full": 4}
+    await shelf.until(lambda: "left out" in shelf.documents._keeper.unfinished())
+    assert shelf.documents.report()["left_out"] == {"the index is full": 4}
     assert len(await shelf.names("txt")) == 10
     assert len(await shelf.names("word")) == 6
 
@@ -394,7 +394,7 @@ async def test_a_hanging_or_broken_file_is_one_file_without_text(papers: Path, o
     shelf = opened(papers)
     await shelf.settled()
     assert await shelf.names("fine") == ["c.txt"]
-    left_out = shelf.library.report()["left_out"]
+    left_out = shelf.documents.report()["left_out"]
     assert isinstance(left_out, dict)
     assert left_out["devices"] == 1
     assert sum(left_out.values()) == 3
@@ -407,7 +407,7 @@ async def test_an_index_that_is_unreadable_is_not_an_empty_one(papers: Path, ope
     (state / "files.db").write_bytes(b"garbage" * 1000)
     shelf = opened(papers)
     with pytest.raises(OSError, match="damaged"):
-        await shelf.library.find("apple")
+        await shelf.documents.find("apple")
 
 
 async def test_while_the_index_cannot_be_written_what_it_has_is_found(papers: Path, opened: Open) -> None:
@@ -419,12 +419,12 @@ async def test_while_the_index_cannot_be_written_what_it_has_is_found(papers: Pa
         connection.execute("PRAGMA busy_timeout = 60000")
         connection.execute("BEGIN IMMEDIATE")
         write(papers, {"b.txt": b"banana"})
-        await shelf.until(lambda: "locked" in str(shelf.library.report()))
+        await shelf.until(lambda: "locked" in str(shelf.documents.report()))
         assert await shelf.names("apple") == ["a.txt"]
         with pytest.raises(OSError, match="the index of files cannot be kept: another program keeps"):
-            await shelf.library.find("banana")
+            await shelf.documents.find("banana")
     await shelf.found("banana", "b.txt")
-    assert shelf.library.report()["folders"] == {str(papers): "watched"}
+    assert shelf.documents.report()["folders"] == {str(papers): "watched"}
 
 
 def test_a_folder_within_another_is_not_indexed_twice() -> None:
@@ -442,7 +442,7 @@ async def test_a_state_folder_among_the_files_is_left_alone(tmp_path: Path, open
 async def test_what_no_event_tells_is_seen_by_the_next_full_look(papers: Path, opened: Open) -> None:
     write(papers, {"a.txt": b"apple"})
     shelf = opened(papers)
-    shelf.library._keeper._rescan = 0.0
+    shelf.documents._keeper._rescan = 0.0
     await shelf.settled()
     os.utime(papers / "a.txt", (86_400, 86_400))
     seen = None
@@ -450,7 +450,7 @@ async def test_what_no_event_tells_is_seen_by_the_next_full_look(papers: Path, o
         while seen != 1970:
             shelf._changed.clear()
             with suppress(OSError):  # while it is read again
-                seen = (await shelf.library.find("apple"))[0].modified.year
+                seen = (await shelf.documents.find("apple"))[0].modified.year
             if seen != 1970:
                 await shelf._changed.wait()
 
@@ -458,20 +458,20 @@ async def test_what_no_event_tells_is_seen_by_the_next_full_look(papers: Path, o
 async def test_a_stop_in_the_middle_of_the_first_look_loses_nothing(papers: Path, opened: Open) -> None:
     write(papers, {f"{folder}/{number}.txt": b"apple" for folder in range(40) for number in range(30)})
     first = opened(papers)
-    await first.until(lambda: first.library._keeper.counts.read > 0)
-    await first.library.close()
-    assert first.library._keeper.counts.waiting
+    await first.until(lambda: first.documents._keeper.counts.read > 0)
+    await first.documents.close()
+    assert first.documents._keeper.counts.waiting
     second = opened(papers)
     await second.settled()
-    report = second.library.report()
+    report = second.documents.report()
     assert (report["files"], report["read"], report["left_out"]) == (1200, 1200, {})
 
 
 async def test_nothing_goes_on_after_the_close(full: Shelf, papers: Path) -> None:
-    await full.library.close()
+    await full.documents.close()
     write(papers, {"late.txt": b"unicorn"})
     assert await full.names("unicorn") == []
-    await full.library.close()
+    await full.documents.close()
 
 
 @pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ESTALE, errno.EMFILE])
@@ -494,8 +494,8 @@ async def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_one(
     await shelf.settled()
     closed[0] = True
     write(papers, {"sub/new.txt": b"dates"})
-    await shelf.until(lambda: "parts" in shelf.library._keeper.unfinished())
-    assert shelf.library.report()["left_out"] == {UNSEEN: 1}
+    await shelf.until(lambda: "parts" in shelf.documents._keeper.unfinished())
+    assert shelf.documents.report()["left_out"] == {UNSEEN: 1}
     assert await shelf.names("cherries") == ["c.txt"], "what was known of it is kept"
     with pytest.raises(OSError, match=r"parts of the folders were not looked at \(cannot be looked at\)"):
         await shelf.names("dates")
