@@ -14,6 +14,7 @@ from pydantic import AfterValidator
 
 from muleteer.tool import Note, Result, Services, tool
 from muleteer.toolbox import STUCK_LIMIT, Toolbox
+from tests.waiting import join_new
 
 
 class Pad:
@@ -160,20 +161,14 @@ def swallowing(pad: Pad, released: threading.Event, started: Callable[[], object
     return Toolbox.of([swallow], Services(pad))
 
 
-def join(name: str) -> None:
-    for thread in threading.enumerate():
-        if thread.name == name:
-            thread.join()
-
-
 async def test_a_tool_cannot_defeat_its_deadline(released: threading.Event) -> None:
-    pad = Pad()
+    pad, before = Pad(), threading.enumerate()
     toolbox = swallowing(pad, released, lambda: None, 0.05)
     assert await text_of(toolbox, "swallow") == (
         "swallow did not answer within 0.05 s; it may have been done all the same."
     )
     released.set()
-    join("tool swallow")
+    join_new("tool swallow", before)
     await asyncio.sleep(0)  # what it asked of this loop would happen now
     assert pad.notes == []
 

@@ -13,6 +13,7 @@ import pytest
 
 from muleteer.tool import Effect, Note, Result, Services, Status, tool
 from muleteer.toolbox import STUCK_LIMIT, Toolbox
+from tests.waiting import join_new
 
 GOOD = '''
 from muleteer.tool import Result, tool
@@ -376,7 +377,7 @@ async def test_nobody_knows_whether_a_write_was_stopped_in_time(effect: Effect) 
 
 
 async def test_threads_that_hang_do_not_pile_up() -> None:
-    release = threading.Event()
+    release, before = threading.Event(), threading.enumerate()
 
     @tool(effect="read", timeout=0.3)
     def hang() -> Result:
@@ -389,9 +390,7 @@ async def test_threads_that_hang_do_not_pile_up() -> None:
         assert await text_of(toolbox, "hang") == "hang took longer than 0.3 s and was stopped."
     assert await text_of(toolbox, "hang") == f"hang is still stuck in {STUCK_LIMIT} earlier calls."
     release.set()
-    for thread in threading.enumerate():
-        if thread.name == "tool hang":
-            thread.join()
+    join_new("tool hang", before)
     await asyncio.sleep(0)  # the threads have told the loop that they ended; let it hear
     assert await text_of(toolbox, "hang") == "done"
 
