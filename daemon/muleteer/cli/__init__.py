@@ -33,6 +33,7 @@ COMMANDS = {
     "config": ("muleteer.cli.config:config", "Show which settings are in force, and from where."),
     "offline": ("muleteer.cli.offline:offline", "Keep tools from the network, or let them use it."),
     "bench": ("muleteer.cli.bench:bench", "Measure this machine against llama.cpp's own server."),
+    "evaluate": ("muleteer.cli.evaluate:evaluate", "Measure how well a model does, in harness and without."),
     "demo": ("muleteer.cli.demo:demo", "Start a daemon, ask it three questions, stop it."),
 }
 
