@@ -261,6 +261,72 @@ class Timers(Protocol):
     async def told(self, missed: Sequence[MissedTimer]) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """Who drives the household's background work, as this device knows it now. `here`: this device does, or
+    is alone. `role` is its own: alone, follower, candidate, driver, no majority. `device` is the driver's id
+    ("" when none is known) and `name` how people call it; `reason` is a sentence that says all of it."""
+
+    here: bool
+    role: str
+    reason: str
+    device: str = ""
+    name: str = ""
+    term: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A background turn that this device alone may run: a skill at a slot of its schedule, by text."""
+
+    skill: str
+    slot: str
+    term: int
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim, or the sentence that says why there is none."""
+
+    claim: Claim | None
+    reason: str = ""
+
+
+class Seat(Protocol):
+    """The driver's seat. `claim` returns a claim at most once per household for a skill and slot (`again`: it
+    may be run again after a driver died of it), after it is on disk here and with the majority. `settle` ends
+    it, done or not, and puts `text` into the inbox of every device. `may_finish` tells whether a claim still
+    counts: ask before doing what cannot be undone. `claim` raises `ValueError` for names that are too long."""
+
+    async def driver(self) -> Driver: ...
+    async def claim(self, skill: str, slot: str, again: bool = False) -> Claimed: ...
+    async def may_finish(self, claim: Claim) -> bool: ...
+    async def settle(self, claim: Claim, text: str, done: bool = True) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InboxEntry:
+    """What a background turn came to. `id` is its own in the whole household, `when` timezone-aware, `done`
+    whether it succeeded, `read` whether it was read on this device."""
+
+    id: str
+    device: str
+    skill: str
+    slot: str
+    when: datetime
+    text: str
+    done: bool = True
+    read: bool = False
+
+
+class Inbox(Protocol):
+    """The results of background turns, newest first. `read` marks them; it returns how many were unread."""
+
+    async def entries(self, limit: int = 50, unread: bool = False) -> list[InboxEntry]: ...
+    async def read(self, ids: Sequence[str]) -> int: ...
+
+
 class Absent:
     """A service that this device does not have: every use of it raises `OSError` with `reason`."""
 
@@ -291,3 +357,5 @@ class Services:
     documents: Documents = field(default_factory=lambda: Absent(NO_FOLDERS))
     calendars: Calendars = field(default_factory=lambda: Absent("no calendar folder is set up."))
     timers: Timers = field(default_factory=lambda: Absent("timers are not set up."))
+    seat: Seat = field(default_factory=lambda: Absent("The driver's seat is not set up."))
+    inbox: Inbox = field(default_factory=lambda: Absent("No inbox is kept here."))
