@@ -66,6 +66,13 @@ class UnknownTimerError(RequestError):
     status = 404
 
 
+class SeatError(RequestError):
+    """What was asked of the driver's seat or the household cannot be done; the sentence says why."""
+
+    code = "seat"
+    status = 409
+
+
 class OverBudgetError(MuleteerError):
     """The turn's tokens or seconds ended before anything could be said."""
 
