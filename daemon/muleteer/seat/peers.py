@@ -1,0 +1,232 @@
+"""The connections to all other members: one each, made again whenever it is lost.
+
+Of two devices the one with the lower id dials; the other one does so, too, when nothing has come for a while,
+since it may be the only one that knows where the first is. A newer connection replaces an older one, which
+may be dead without knowing. Knows who is a member and where members may be; not what they say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import socket
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from muleteer.seat.door import Door
+from muleteer.seat.identity import Identity
+from muleteer.seat.link import BrokenLinkError, Link, tune
+from muleteer.seat.roster import Member, Roster
+from muleteer.seat.trust import Contexts, Shown, contexts, shown_by
+from muleteer.seat.wire import BadFrameError, Body, read_frame
+
+log = logging.getLogger(__name__)
+
+PROTOCOL = 1  # version of what members say to each other
+CONNECT_SECONDS = 0.8  # to one address; a LAN needs a millisecond, and the next try is soon
+HANDSHAKE_SECONDS = 5.0
+HELLO_SECONDS = 3.0  # until the other side has checked who we are and said so
+YIELD_SECONDS = 2.0  # the device with the higher id leaves dialing to the other one
+SOON, LATER, RARELY = 0.7, 5.0, 30.0  # seconds between tries: for a minute, for an hour, and then
+MINUTE, HOUR = 60.0, 3600.0
+MOST_ADDRESSES = 8  # of one member; its interfaces
+
+
+class Address(NamedTuple):
+    """Where a device may listen: an IP address and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Owner(Protocol):
+    """Who is told what happens on the connections. None of it may wait, but `newcomer`."""
+
+    def linked(self, peer: str) -> None: ...
+    def heard(self, peer: str, body: Body) -> None: ...
+    def lost(self, peer: str, reason: str) -> None: ...
+    async def newcomer(
+        self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None: ...
+
+
+class Peers:
+    """`static` are addresses to try beside those that `found` tells."""
+
+    def __init__(self, identity: Identity, owner: Owner, static: Sequence[Address] = ()) -> None:
+        self._identity, self._owner = identity, owner
+        self._static: dict[Address, str] = dict.fromkeys(static, "")  # and who was found there
+        self._found: dict[str, list[Address]] = {}
+        self._roster: Roster | None = None
+        self._contexts: Contexts = contexts(identity, None)
+        self._door = Door(self._contexts.accept, self._accepted, owner.newcomer)
+        self.links: dict[str, Link] = {}
+        self._dialers: dict[str, asyncio.Task[None]] = {}
+        self._wake: dict[str, asyncio.Event] = {}
+        self._unknown: set[str] = set()
+
+    @property
+    def port(self) -> int:
+        """Where this device listens; 0 if it does not."""
+        return self._door.port
+
+    def open(self, port: int) -> None:
+        """Let others connect. Raises `OSError`."""
+        self._door.open(port)
+
+    async def close(self) -> None:
+        """Say goodbye to nobody, hang up on all."""
+        await self._end(self._dialers)
+        await asyncio.gather(*(link.close() for link in list(self.links.values())))
+        await self._door.close()
+
+    def trust(self, roster: Roster | None) -> None:
+        """From now on these are the members, whom to talk to and nobody else."""
+        self._roster = roster
+        self._contexts = contexts(self._identity, roster.key if roster else None)
+        self._door.context = self._contexts.accept
+        members = {member.id for member in roster or ()} - {self._identity.id}
+        for peer in list(self.links):
+            if peer not in members:
+                self.links[peer].cut("it is no member any more")
+        for peer in self._dialers.keys() - members:
+            self._dialers.pop(peer).cancel()
+            self._wake.pop(peer, None)
+            self._found.pop(peer, None)
+        for peer in members - self._dialers.keys():
+            self._wake[peer] = asyncio.Event()
+            self._dialers[peer] = asyncio.create_task(self._keep(peer), name="seat dialing")
+
+    def found(self, device: str, addresses: Iterable[Address]) -> None:
+        """A member may be there; it is tried at once. Devices that are no members are ignored."""
+        if device in self._dialers:
+            self._found[device] = list(addresses)[:MOST_ADDRESSES]
+            self._wake[device].set()
+
+    def send(self, peer: str, body: Mapping[str, object]) -> bool:
+        """Whether there is a connection that takes it."""
+        link = self.links.get(peer)
+        return link is not None and link.send(body)
+
+    def _member(self, shown: Shown | None) -> Member | None:
+        """The member that was shown, if its key is the one on the list."""
+        member = self._roster.get(shown.id) if self._roster and shown else None
+        if member and shown and member.key == shown.key and member.id != self._identity.id:
+            return member
+        name = shown.id[:8] if shown else "without a certificate"
+        level = logging.DEBUG if name in self._unknown or len(self._unknown) > 64 else logging.WARNING
+        self._unknown.add(name)
+        log.log(level, "A device that is no member any more, or not yet, was refused: %s.", name)
+        return None
+
+    async def _accepted(
+        self, shown: Shown, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if member := self._member(shown):
+            link = Link(member.id, host, False, reader, writer)
+            link.send({"k": "hello", "v": PROTOCOL})
+            await self._serve(link)
+
+    async def _serve(self, link: Link) -> None:
+        """Read what a connection brings, until it ends."""
+        before = self.links.get(link.peer)
+        self.links[link.peer] = link
+        if before:
+            before.cut("a newer connection took its place")
+        log.debug("connected with %s at %s", link.peer[:8], link.address)
+        if before is None:
+            self._owner.linked(link.peer)
+        try:
+            async for body in link.frames():
+                self._owner.heard(link.peer, body)
+        except BrokenLinkError as error:
+            log.debug("connection with %s lost: %s", link.peer[:8], error)
+        finally:
+            link.cut("it was closed here")
+            if self.links.get(link.peer) is link:
+                del self.links[link.peer]
+                self._owner.lost(link.peer, link.reason)
+
+    async def _keep(self, peer: str) -> None:
+        """Dial `peer` for as long as it is a member."""
+        loop, wake = asyncio.get_running_loop(), self._wake[peer]
+        patient = YIELD_SECONDS if self._identity.id > peer else 0.0
+        missed_since = loop.time()
+        while True:
+            wake.clear()
+            for address in self._candidates(peer) if loop.time() - missed_since >= patient else ():
+                link = None if peer in self.links else await self._dial(address)
+                if link and not (patient and link.peer in self.links):
+                    await self._serve(link)
+                    missed_since = loop.time()
+            if peer in self.links:
+                missed_since = loop.time()
+            missing = loop.time() - missed_since
+            pause = SOON if missing < MINUTE else LATER if missing < HOUR else RARELY
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause * random.uniform(0.8, 1.2)):  # noqa: S311 (no secret)
+                    await wake.wait()
+
+    def _candidates(self, peer: str) -> Iterator[Address]:
+        """Where it was found, and where nobody knows yet who is there."""
+        yield from list(self._found.get(peer, ()))
+        yield from [address for address, who in self._static.items() if who in ("", peer)]
+
+    async def _dial(self, address: Address) -> Link | None:
+        """A connection with whichever member is at `address`; None if there is none."""
+        try:
+            sock = await _connect(address)
+            try:
+                reader, writer = await asyncio.open_connection(
+                    sock=sock,
+                    ssl=self._contexts.connect,
+                    server_hostname="",
+                    ssl_handshake_timeout=HANDSHAKE_SECONDS,
+                )
+            except BaseException:
+                sock.close()
+                raise
+        except (OSError, ValueError) as error:
+            log.debug("nobody of ours at %s: %s", address, error or type(error).__name__)
+            return None
+        certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        member = self._member(shown_by(certificate) if certificate else None)
+        try:
+            async with asyncio.timeout(HELLO_SECONDS):
+                hello = await read_frame(reader) if member else {}
+        except (OSError, EOFError, TimeoutError, BadFrameError):
+            hello = {}
+        if not member or hello.get("v") != PROTOCOL:
+            writer.transport.abort()
+            return None
+        if address in self._static:
+            self._static[address] = member.id
+        link = Link(member.id, str(address), True, reader, writer)
+        link.welcomed()
+        return link
+
+    async def _end(self, tasks: dict[str, asyncio.Task[None]]) -> None:
+        for task in tasks.values():
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks.values())
+        tasks.clear()
+
+
+async def _connect(address: Address) -> socket.socket:
+    """Raises `OSError`, `ValueError` for what is no IP address."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        tune(sock)
+        async with asyncio.timeout(CONNECT_SECONDS):
+            await asyncio.get_running_loop().sock_connect(sock, tuple(address))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
