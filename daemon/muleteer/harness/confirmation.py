@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from muleteer.errors import NotOpenError
 from muleteer.harness.clip import clipped
+from muleteer.harness.dispatcher import Gate
 from muleteer.harness.events import CallUse
 from muleteer.harness.scrub import plain
+from muleteer.harness.signals import ConfirmSignal
 from muleteer.tool import Result
 from muleteer.toolbox import Tool
 
@@ -43,6 +45,19 @@ def question(tool: Tool, arguments: Mapping[str, object]) -> str:
     given = " and ".join(f"{name} {_shown(value)}" for name, value in arguments.items())
     asked = f"Shall I call {tool.name} with {given or 'no arguments'}?"
     return f"{asked} {CONSEQUENCES.get(tool.effect, '')}".strip()
+
+
+def gate(needs_yes: Collection[str], background: bool) -> Gate:
+    """Ends a turn at a call whose effect needs a yes; in the background, the result that says why not."""
+
+    def stop(tool: Tool, arguments: dict[str, object]) -> Result | None:
+        if tool.effect not in needs_yes:
+            return None
+        if background:
+            return Result.unavailable(f"{tool.name} needs a yes, and nobody can give one in the background.")
+        raise ConfirmSignal(tool, arguments)
+
+    return stop
 
 
 class Confirmations:
