@@ -31,6 +31,7 @@ from muleteer.settings.home import (
 )
 from muleteer.settings.layers import Given
 from muleteer.settings.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
+from muleteer.settings.seat import SeatSettings
 from muleteer.settings.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
 
 # What must be resident at once: a level's prompt and output, and the planner's constant part while answering.
@@ -70,6 +71,7 @@ class Settings(BaseSettings):
     serial: SerialSettings = Field(default_factory=SerialSettings, description="devices at serial ports")
     calendar: CalendarSettings = Field(default_factory=CalendarSettings, description="calendars to look into")
     timers: TimerSettings = Field(default_factory=TimerSettings, description="what happens when one rings")
+    seat: SeatSettings = Field(default_factory=SeatSettings, description="who does the background work")
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
 
     @classmethod

@@ -1,0 +1,120 @@
+"""The election on this device's clock: one input after the other, each output carried out in its order.
+
+What must be durable is on disk before anything is sent. The clock also counts while the board is suspended.
+Knows the pure machine and when it wants to be woken; does not know connections or files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from muleteer.seat.election import Election
+from muleteer.seat.messages import Durable, Message, Output, RoleChange
+from muleteer.seat.timing import TICK_SECONDS
+
+log = logging.getLogger(__name__)
+
+Input = Callable[[int], Output]
+
+MOST_WAITING = 1000  # inputs, while the disk is slow; messages beyond are lost, as on a network
+DISK_SECONDS = 5.0  # between two tries to write, while nothing is sent
+LONGEST_SLEEP = 600.0  # seconds; never is too far for a timer
+MOST_BOOTS = 10**7  # a start is told from the one before it; short, since every message carries it
+CLOCK = time.CLOCK_BOOTTIME
+
+
+class Surroundings(Protocol):
+    """What the machine acts on. `keep` blocks, in a thread of its own, and raises `OSError`."""
+
+    def keep(self, durable: Durable) -> None: ...
+    def send(self, message: Message) -> None: ...
+    def changed(self, change: RoleChange) -> None: ...
+
+
+class Machine:
+    """Runs the election of the device `me`, from `run` until that is cancelled."""
+
+    def __init__(self, me: str, durable: Durable, surroundings: Surroundings) -> None:
+        self._began = time.clock_gettime(CLOCK)
+        self.election = Election(me, durable, seed=secrets.randbits(64), boot=secrets.randbelow(MOST_BOOTS))
+        self._around = surroundings
+        self._inputs: asyncio.Queue[tuple[Input, asyncio.Future[None] | None]] = asyncio.Queue()
+
+    def now(self) -> int:
+        """Ticks since this was made."""
+        return int((time.clock_gettime(CLOCK) - self._began) / TICK_SECONDS)
+
+    def drives(self) -> bool:
+        """Whether this device may act for the household, now."""
+        return self.election.drives(self.now())
+
+    def heard(self, message: Message) -> None:
+        """A message has come."""
+        if self._inputs.qsize() < MOST_WAITING:
+            self._inputs.put_nowait((lambda now: self.election.step(message, now), None))
+
+    async def ask(self, given: Input) -> None:
+        """Give the machine an input, and return when its output is carried out. Raises `ValueError` as it does."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._inputs.put_nowait((given, done))
+        await done
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            given, done = await self._next()
+            try:
+                output = given(self.now())
+            except ValueError as error:  # what was asked for cannot be done now
+                if done is None:
+                    raise
+                if not done.done():
+                    done.set_exception(error)
+                continue
+            await self._carry_out(output)
+            if done and not done.done():
+                done.set_result(None)
+
+    async def _next(self) -> tuple[Input, asyncio.Future[None] | None]:
+        """The next input; the time, when it is due."""
+        left = min((self.election.wake_at - self.now()) * TICK_SECONDS, LONGEST_SLEEP)
+        if left > 0 or not self._inputs.empty():
+            try:
+                async with asyncio.timeout(max(0.0, left)):
+                    return await self._inputs.get()
+            except TimeoutError:
+                pass
+        return self.election.tick, None
+
+    async def _carry_out(self, output: Output) -> None:
+        if output.durable is not None:
+            await self._keep(output.durable)
+            self.election.saved()
+        for message in output.messages:
+            self._around.send(message)
+        for change in output.changes:
+            log.info("%s", change.line())
+            self._around.changed(change)
+        for warning in output.warnings:
+            log.warning("Seat: %s", warning)
+
+    async def _keep(self, durable: Durable) -> None:
+        """Until it is on disk: what is not may not be said."""
+        failed = False
+        while True:
+            try:
+                await asyncio.to_thread(self._around.keep, durable)
+            except OSError as error:
+                if not failed:
+                    log.error(
+                        "Seat: a vote cannot be kept (%s), so this device says nothing.", error.strerror
+                    )
+                failed = True
+                await asyncio.sleep(DISK_SECONDS)
+            else:
+                return
