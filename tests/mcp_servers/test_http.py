@@ -1,37 +1,17 @@
-"""A server over HTTP: the token it is shown, where that comes from, and how much it may send."""
+"""A server over HTTP: the token it is shown, and how much it may send."""
 
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 import pytest
 
-from muleteer.errors import ConfigError
-from muleteer.mcp_servers.http import BODY_LIMIT, token
+from muleteer.mcp_servers.http import BODY_LIMIT
 from muleteer.mcp_servers.settings import McpServerSettings
 from tests.mcp_servers.test_servers import opened
 from tests.web.misbehaving import endless, serving, whole
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
-
-
-def test_a_token_comes_from_a_variable_or_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "token"
-    file.write_text("from file\n")
-    assert token({"T": " from variable "}, "T", "") == "from variable"
-    assert token({}, "", str(file)) == "from file"
-    assert token({"T": "unused"}, "", "") == ""
-
-
-@pytest.mark.parametrize("content", [b"", b"\n", b"two\nlines", b"\xff\xfe", b"x" * 20_000])
-def test_a_file_without_a_token_is_named_and_not_shown(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "token"
-    file.write_bytes(content)
-    with pytest.raises(ConfigError, match="token") as refused:
-        token({}, "", str(file))
-    assert str(file) in str(refused.value)
-    assert "lines" not in str(refused.value)
 
 
 async def test_the_token_is_sent_and_never_logged(

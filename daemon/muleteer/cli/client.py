@@ -21,10 +21,10 @@ from urllib.parse import quote
 
 from muleteer import paths
 from muleteer.cli.reported import ReportedError
-from muleteer.cli.sse import EventParser
 from muleteer.errors import MuleteerError, SocketError
 from muleteer.harness.events import CallUse, LevelUse, TurnFinished
 from muleteer.settings import layers
+from muleteer.sse import EventParser
 
 CONNECT_TIMEOUT = 5.0  # seconds; the kernel connects a local socket at once unless its backlog is full
 ANSWER_TIMEOUT = 10.0  # seconds for what needs no model

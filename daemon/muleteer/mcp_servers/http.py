@@ -1,43 +1,17 @@
-"""A server that is asked over HTTP: whose token it is shown, and how much it may send.
+"""A server that is asked over HTTP: the token it is shown, and how much it may send.
 
-Knows headers, files and sizes; what a message means is the library's business.
+Knows headers and sizes; what a message means is the library's business.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import httpx2
-
-from muleteer.errors import ConfigError
-from muleteer.files import open_regular, read_whole
 
 BODY_LIMIT = 4 << 20  # bytes of one JSON answer; the library limits events itself, and leaves these
 CONNECT_SECONDS = 5.0
 STREAM_SECONDS = 300.0  # without a byte on a stream of events; servers send comments more often
-TOKEN_LIMIT = 16_384  # bytes; signed tokens have a few hundred
-
-
-def token(environ: Mapping[str, str], variable: str, file: str) -> str:
-    """The secret for a server, empty where it needs none. Raises `ConfigError` that names where it should
-    have been, never what was there."""
-    if variable:
-        if not environ.get(variable):
-            raise ConfigError(f"the environment variable {variable} for its token is not set")
-        return environ[variable].strip()
-    if not file:
-        return ""
-    try:
-        with open_regular(Path(file).expanduser()) as stream:
-            found = read_whole(stream, TOKEN_LIMIT).decode("ascii").strip()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it holds no token"
-        raise ConfigError(f"the file {file} for its token cannot be read ({reason})") from None
-    if not found or not found.isprintable():
-        raise ConfigError(f"the file {file} for its token holds no token")
-    return found
 
 
 def client(secret: str) -> httpx2.AsyncClient:
@@ -45,11 +19,6 @@ def client(secret: str) -> httpx2.AsyncClient:
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=STREAM_SECONDS)
     return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=_Limited(), trust_env=False)
-
-
-def secret_of(variable: str, file: str) -> str:
-    """`token` from this process's environment."""
-    return token(os.environ, variable, file)
 
 
 class _Limited(httpx2.AsyncHTTPTransport):

@@ -23,6 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import muleteer
+from muleteer import bearer
 from muleteer.calling.results import late, sentence, unsure
 from muleteer.catalogue.declared import Loaded
 from muleteer.errors import SkillError
@@ -278,7 +279,7 @@ def _defined(tool: mcp_types.Tool) -> Defined:
 @asynccontextmanager
 async def _asking(settings: McpServerSettings) -> AsyncIterator[TransportStreams]:
     """The streams to a server over HTTP, with a client of its own."""
-    secret = await asyncio.to_thread(http.secret_of, settings.token_variable, settings.token_file)
+    secret = await asyncio.to_thread(bearer.secret_of, settings.token_variable, settings.token_file)
     async with (
         http.client(secret) as client,
         streamable_http_client(settings.url, http_client=client) as streams,

@@ -1,6 +1,6 @@
 """Server-sent events from bytes, however they are cut. Pure: bytes in, events out.
 
-Follows the WHATWG HTML standard, section 9.2.6, without `id` and `retry`, which Muleteer never sends.
+Follows the WHATWG HTML standard, section 9.2.6, without `id` and `retry`: nobody here continues a stream.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ class ServerEvent:
 
 class EventParser:
     """Feed it chunks as they arrive. An event is complete at its blank line; an unfinished one at the end of
-    the stream is dropped, as the standard says."""
+    the stream is dropped, as the standard says. `largest` is in bytes of one event."""
 
-    def __init__(self) -> None:
+    def __init__(self, largest: int = LARGEST_EVENT) -> None:
+        self._largest = largest
         self._rest = b""
         self._after_return = False
         self._name = ""
@@ -42,8 +43,8 @@ class EventParser:
             self._after_return = chunk.endswith(b"\r")
         *lines, self._rest = LINE_END.split(self._rest + chunk)
         events = [event for line in lines if (event := self._line(line))]
-        if self._size + len(self._rest) > LARGEST_EVENT:
-            raise ValueError(f"an event is larger than {LARGEST_EVENT} bytes")
+        if self._size + len(self._rest) > self._largest:
+            raise ValueError(f"an event is larger than {self._largest} bytes")
         return events
 
     def _line(self, line: bytes) -> ServerEvent | None:

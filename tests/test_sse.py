@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muleteer.cli import sse
-from muleteer.cli.sse import EventParser, ServerEvent
+from muleteer.sse import EventParser, ServerEvent
 
 STREAM = (
     b": a comment\n\nevent: plan\ndata: {}\n\n"
@@ -52,7 +51,6 @@ def test_any_bytes_give_events_or_a_value_error(chunks: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("line", [b"x" * 100, b"data: x\n" * 20])
-def test_an_endless_event_is_refused(line: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse, "LARGEST_EVENT", 99)
+def test_an_endless_event_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError, match="larger than 99 bytes"):
-        parse(line)
+        EventParser(largest=99).feed(line)
