@@ -39,7 +39,7 @@ def cancel_after(looks: int) -> Callable[[], None]:
 def say(*words: str, system: str = "Be brief.", constant: int = 0, begin: str = "") -> Conversation:
     roles = ("user", "assistant")
     messages = [Message(roles[i % 2], text) for i, text in enumerate(words)]  # type: ignore[arg-type]  # roles
-    return Conversation((Message("system", system), *messages), None, constant, begin)
+    return Conversation((Message("system", system), *messages), (), constant, begin)
 
 
 def write(decoder: Decoder, prompt: Conversation, limit: int, *stop: str) -> tuple[list[str], Text]:

@@ -47,9 +47,9 @@ def test_no_message_makes_control_tokens(chat: Chat, native: Llama, role: str) -
 
 
 def test_no_tool_or_argument_makes_control_tokens(chat: Chat, native: Llama) -> None:
-    call = Message("assistant", "", ("clock", f'{{"p": "{ATTACK}"}}'))
-    attacked = chat.render(Conversation((ASK, call, Message("tool", ATTACK)), TOOL))
-    plain = chat.render(Conversation((ASK, call, Message("tool", "12")), ToolSpec("clock", "Time.", {})))
+    call = Message("assistant", "", (("clock", f'{{"p": "{ATTACK}"}}'),))
+    attacked = chat.render(Conversation((ASK, call, Message("tool", ATTACK)), (TOOL,)))
+    plain = chat.render(Conversation((ASK, call, Message("tool", "12")), (ToolSpec("clock", "Time.", {}),)))
     assert controls(native, attacked.tokens) == controls(native, plain.tokens)
 
 
@@ -74,11 +74,11 @@ def test_the_constant_part_is_a_prefix_and_ends_before_the_first_change(chat: Ch
 
 
 def test_white_space_before_arguments_belongs_to_their_first_token(chat: Chat, native: Llama) -> None:
-    begun = chat.render(Conversation((ASK,), TOOL, begin_call=True))
+    begun = chat.render(Conversation((ASK,), (TOOL,), begin_call=True))
     assert begun.lead == " "
     assert text(native, begun.tokens).endswith('{"name": "clock", "arguments":')
-    call = Message("assistant", "", ("clock", '{"p": "x"}'))
-    whole = chat.render(Conversation((ASK, call, ASK), TOOL)).tokens
+    call = Message("assistant", "", (("clock", '{"p": "x"}'),))
+    whole = chat.render(Conversation((ASK, call, ASK), (TOOL,))).tokens
     after = whole[len(begun.tokens) :]
     assert whole[: len(begun.tokens)] == begun.tokens
     assert text(native, after[:1]) == ' {"'

@@ -73,10 +73,10 @@ def test_the_next_turn_reuses_what_was_written(decoder: Decoder) -> None:
 
 def test_a_call_that_comes_back_is_reused(decoder: Decoder) -> None:
     ask = (Message("system", "Call."), Message("user", "The time in Rome?"))
-    filled = decoder.fill(Conversation(ask, CLOCK, begin_call=True), PLACE, 40, go_on)
+    filled = decoder.fill(Conversation(ask, (CLOCK,), begin_call=True), PLACE, 40, go_on)
     held = decoder.held.resident_tokens
-    back = (*ask, Message("assistant", "", ("clock", filled.text)), Message("tool", "12:04"))
-    _, answer = write(decoder, Conversation(back, CLOCK), 4)
+    back = (*ask, Message("assistant", "", (("clock", filled.text),)), Message("tool", "12:04"))
+    _, answer = write(decoder, Conversation(back, (CLOCK,)), 4)
     assert answer.use.reused == held
     assert_exact(decoder)
 

@@ -21,8 +21,8 @@ PAIRS = 12  # generated ones; the benchmark runs 1,000
 @pytest.mark.parametrize("name", ENFORCED)
 def test_hard_schemas_give_valid_instances(decoder: Decoder, name: str) -> None:
     schema, begin_call = ENFORCED[name], len(name) % 2 == 0 and name != "enum of 5,000"
-    tool = ToolSpec("do", "Does it.", schema) if begin_call and isinstance(schema, dict) else None
-    prompt = Conversation((Message("user", "Three in Rome"),), tool, begin_call=tool is not None)
+    tools = (ToolSpec("do", "Does it.", schema),) if begin_call and isinstance(schema, dict) else ()
+    prompt = Conversation((Message("user", "Three in Rome"),), tools, begin_call=bool(tools))
     filled = decoder.fill(prompt, schema, LIMIT, go_on)
     assert valid(schema, json.loads(filled.text)), filled.text
     assert filled.use.sampled <= filled.use.generated <= LIMIT

@@ -61,14 +61,14 @@ def everywhere(text: str) -> list[Conversation]:
     """Conversations with a text at each level that is not ours."""
     spec = ToolSpec("clock", text, {"type": "object", "properties": {"p": {"enum": [text, "x"]}}})
     plain = ToolSpec("clock", "Tells the time.", {"type": "object", "properties": {}})
-    call = Message("assistant", "", ("clock", f'{{"p": "{text}"}}'))
-    called = Message("assistant", "", ("clock", "{}"))
+    call = Message("assistant", "", (("clock", f'{{"p": "{text}"}}'),))
+    called = Message("assistant", "", (("clock", "{}"),))
     return [
         Conversation((Message("system", text), ASK)),
         Conversation((ASK, Message("assistant", text), Message("user", text)), begin=text),
-        Conversation((ASK, call, Message("tool", text)), plain),
-        Conversation((ASK, called, Message("tool", f"12:04 {text}"), ASK), plain, begin_call=True),
-        Conversation((Message("system", "S"), ASK), spec, begin_call=True),
+        Conversation((ASK, call, Message("tool", text)), (plain,)),
+        Conversation((ASK, called, Message("tool", f"12:04 {text}"), ASK), (plain,), begin_call=True),
+        Conversation((Message("system", "S"), ASK), (spec,), begin_call=True),
     ]
 
 

@@ -148,7 +148,7 @@ def test_texts_are_the_same_with_and_without_reuse(fresh: Pair) -> None:
             fresh.choose(FIRST)
             decoder.warm(FIRST, go_on)
         filled = decoder.fill(FIRST, PLACE, 80, go_on)
-        begun = decoder.fill(Conversation(SECOND.messages[1:], TOOL, begin_call=True), PLACE, 80, go_on)
+        begun = decoder.fill(Conversation(SECOND.messages[1:], (TOOL,), begin_call=True), PLACE, 80, go_on)
         texts.append([filled, begun, write(decoder, SECOND, 24)[1]])
         assert_exact(decoder)
     for without, reusing in zip(*texts, strict=True):

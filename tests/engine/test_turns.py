@@ -71,7 +71,7 @@ def test_abilities_are_found_by_trying() -> None:
 
 
 def test_a_call_begins_as_the_template_writes_calls() -> None:
-    prompt = text(HERMES, Conversation((SYSTEM, ASK), TOOL, begin_call=True))
+    prompt = text(HERMES, Conversation((SYSTEM, ASK), (TOOL,), begin_call=True))
     assert prompt.endswith('<user>What time?</><assistant><call>\n{"name": "clock", "arguments": ')
     spec = prompt.split("Tools:\n")[1].split("</S>")[0]
     assert json.loads(spec)["function"]["description"] == TOOL.description
@@ -79,7 +79,7 @@ def test_a_call_begins_as_the_template_writes_calls() -> None:
 
 
 def test_a_call_begins_in_plain_json_where_the_template_knows_no_tools() -> None:
-    prompt = text(GEMMA, Conversation((SYSTEM, ASK), TOOL, begin_call=True))
+    prompt = text(GEMMA, Conversation((SYSTEM, ASK), (TOOL,), begin_call=True))
     assert prompt.startswith("<user>Be brief.\n\nYou may call this function")
     assert '"description": "Tells the <time>."' in prompt
     assert prompt.endswith('What time?</><model>{"name": "clock", "arguments": ')
@@ -90,7 +90,7 @@ def test_what_a_template_refuses_is_folded() -> None:
         (
             SYSTEM,
             ASK,
-            Message("assistant", "", ("clock", "{}")),
+            Message("assistant", "", (("clock", "{}"),)),
             Message("tool", "12:04"),
             Message("user", "And?"),
         )
@@ -104,7 +104,7 @@ def test_what_a_template_refuses_is_folded() -> None:
 def test_arguments_keep_their_own_writing() -> None:
     written = '{"place":  "Rome"}'
     conversation = Conversation(
-        (ASK, Message("assistant", "", ("clock", written)), Message("tool", "12:04")), TOOL
+        (ASK, Message("assistant", "", (("clock", written),)), Message("tool", "12:04")), (TOOL,)
     )
     assert f'"arguments": {written}}}\n</call></><user>RESULT 12:04</>' in text(HERMES, conversation)
 
@@ -116,7 +116,7 @@ def test_arguments_keep_their_own_writing() -> None:
 def test_thinking_is_closed_once_before_the_reply(source: str) -> None:
     closed = "<think>\n\n</think>\n\n"
     assert text(source, Conversation((ASK,), begin="@")).endswith(f"<assistant>{closed}@")
-    call = text(source, Conversation((ASK,), TOOL, begin_call=True))
+    call = text(source, Conversation((ASK,), (TOOL,), begin_call=True))
     assert call.endswith(f'<assistant>{closed}<call>\n{{"name": "clock", "arguments": ')
 
 
@@ -144,7 +144,7 @@ foreign = st.text(alphabet="ab <>|{}%\ue000\ue001\ue010\ue01f", min_size=1, max_
 def test_foreign_text_stays_foreign_whatever_it_says(a: str, b: str, c: str) -> None:
     slots = Slots()
     tool = ToolSpec("clock", a, {"type": "object", "properties": {"x": {"type": "string", "description": b}}})
-    conversation = Conversation((Message("system", b), Message("user", c), Message("tool", a)), tool)
+    conversation = Conversation((Message("system", b), Message("user", c), Message("tool", a)), (tool,))
     segments = slots.split(turns_of(HERMES).text(slots, conversation))
     own = "".join(segment.text for segment in segments if not segment.foreign)
     assert own == "<S>\nTools:\n</S><user></><user>RESULT </><assistant>"
@@ -163,7 +163,7 @@ def test_a_template_that_walks_a_schema_sees_names_and_not_texts() -> None:
 {%- endfor %}{{ messages[0].content }}"""
     slots = Slots()
     parameters = {"type": "object", "properties": {"x": {"type": "string", "description": "a <b>"}}}
-    conversation = Conversation((ASK,), ToolSpec("clock", "<|end|>", parameters))
+    conversation = Conversation((ASK,), (ToolSpec("clock", "<|end|>", parameters),))
     assert slots.split(turns_of(walker).text(slots, conversation)) == [
         Segment("<|end|>", foreign=True),
         Segment("x:string:"),
@@ -176,7 +176,7 @@ def test_the_constant_text_is_what_other_prompts_begin_with() -> None:
     slots = Slots()
     turns = turns_of(HERMES)
     conversation = Conversation(
-        (SYSTEM, ASK, Message("assistant", "12"), Message("user", "?")), TOOL, constant=3
+        (SYSTEM, ASK, Message("assistant", "12"), Message("user", "?")), (TOOL,), constant=3
     )
     constant = turns.constant_text(slots, conversation)
     assert constant.endswith("</><user>")

@@ -23,7 +23,7 @@ messages = st.builds(
     Message,
     st.sampled_from(["system", "user", "assistant", "tool"]),
     texts,
-    st.none() | st.tuples(texts, texts),
+    st.lists(st.tuples(texts, texts)).map(tuple),
 )
 schemas: st.SearchStrategy[dict[str, object]] = st.dictionaries(
     texts, st.recursive(texts | st.integers(-(2**60), 2**60) | st.none(), st.lists)
@@ -32,7 +32,7 @@ tools = st.builds(ToolSpec, texts, texts, schemas)
 conversations = st.builds(
     Conversation,
     st.lists(messages).map(tuple),
-    st.none() | tools,
+    st.lists(tools).map(tuple),
     st.integers(0, 100),
     texts,
     st.booleans(),

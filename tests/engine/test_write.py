@@ -171,7 +171,7 @@ def test_a_thought_that_eats_the_limit_leaves_no_text(decoder: Decoder) -> None:
 
 
 def test_a_call_prompt_is_for_fill(decoder: Decoder) -> None:
-    call = Conversation((Message("user", "x"),), CLOCK, begin_call=True)
+    call = Conversation((Message("user", "x"),), (CLOCK,), begin_call=True)
     with pytest.raises(RequestError):
         decoder.choose(call, ["a"], go_on)
     with pytest.raises(RequestError):

@@ -25,8 +25,7 @@ def test_a_conversation_takes_every_level_with_the_harness_own_prompts(shipped: 
     assert grown.prompt.messages[: len(opening.prompt.messages)] == opening.prompt.messages
     assert "@home-control" in steps[0].options
     assert "@reply" in steps[0].options
-    assert steps[2].prompt.tool is not None
-    assert steps[2].prompt.tool.name == "sensor"
+    assert [tool.name for tool in steps[2].prompt.tools] == ["sensor"]
 
 
 def test_the_conversations_and_calls_name_only_what_is_shipped(shipped: Material) -> None:

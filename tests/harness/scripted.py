@@ -59,8 +59,8 @@ class ScriptedBrain:
         return Use(tokens, tokens - DECODED, DECODED, GENERATED, sampled=2, ms=1.0)
 
     def _tokens(self, prompt: Conversation) -> int:
-        tool = json.dumps(prompt.tool.parameters) if prompt.tool else ""
-        return sum(len(message.content.split()) for message in prompt.messages) + len(tool.split())
+        tools = json.dumps([tool.parameters for tool in prompt.tools]) if prompt.tools else ""
+        return sum(len(message.content.split()) for message in prompt.messages) + len(tools.split())
 
     def _next(
         self, prompt: Conversation, kind: type[Choose] | type[Fill] | type[Write], prompt_limit: int | None

@@ -26,7 +26,7 @@ async def test_equal_prompts_are_asked_for_once() -> None:
     brain = Asked()
     first = Counted(brain, {})
     spec = ToolSpec("clock", "Tell the time.", {"type": "object"})
-    prompts = ("two words", Conversation((Message("system", "one"),)), Conversation((), tool=spec), "\ud800")
+    prompts = ("two words", Conversation((Message("system", "one"),)), Conversation((), (spec,)), "\ud800")
     numbers = [await first.count(prompt) for prompt in prompts for _ in range(2)]
     assert numbers == [2, 2, 1, 1, 2, 2, 1, 1]
     assert brain.counted == list(prompts)

@@ -49,7 +49,7 @@ async def test_a_result_stays_one_message_marked_as_a_tools(house: House) -> Non
     asked = Fill({"tool": "find_note", "instruction": "keys"})
     _, brain = await finished(house, LOOK, asked, Fill({"query": "keys"}), DONE)
     before, after = (
-        prompt.messages for prompt in brain.asked if prompt.tool and prompt.tool.name == "call_tool"
+        prompt.messages for prompt in brain.asked if [tool.name for tool in prompt.tools] == ["call_tool"]
     )
     assert after[: len(before)] == before
     assert [message.role for message in after[len(before) :]] == ["assistant", "tool"]

@@ -22,7 +22,7 @@ class CharacterBrain(ScriptedBrain):
     """Counts a character as a token: no text is denser than what a byte vocabulary makes of it."""
 
     def _tokens(self, prompt: Conversation) -> int:
-        return sum(len(message.content) + len("".join(message.call or ())) for message in prompt.messages)
+        return sum(len("".join((m.content, *map("".join, m.calls)))) for m in prompt.messages)
 
 
 # A character is a token here, so the budgets are what the defaults are in characters of English text.
@@ -50,7 +50,7 @@ def looked_up(words: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def constant(prompt: Conversation) -> tuple[object, ...]:
-    return (*prompt.messages[: prompt.constant], prompt.tool and prompt.tool.name)
+    return (*prompt.messages[: prompt.constant], [tool.name for tool in prompt.tools])
 
 
 def assert_whole(house: House, brain: ScriptedBrain, budgets: Budgets = WIDE) -> None:
@@ -119,7 +119,7 @@ async def test_several_long_results_are_cut_with_a_mark_and_the_skill_goes_on(ho
     last = events[-1]
     assert isinstance(last, TurnFinished), last
     assert [call.tool for call in last.calls] == ["find_note"] * 3 + ["clock"]
-    follower = [prompt for prompt in brain.asked if prompt.tool and prompt.tool.name == "call_tool"]
+    follower = [prompt for prompt in brain.asked if [tool.name for tool in prompt.tools] == ["call_tool"]]
     results = [message.content for message in follower[-1].messages if message.role == "tool"]
     assert len(results) == 3
     for result in results:

@@ -156,9 +156,9 @@ class Decoder:
             try:
                 if tokens:
                     self._cache.keep(tokens, check, meter)
-                if prompt.tool:
+                for tool in prompt.tools:
                     with contextlib.suppress(SkillError):  # `fill` refuses it with its reason
-                        self.vet(prompt.tool.parameters)
+                        self.vet(tool.parameters)
             finally:
                 self._cache.release()
             return meter.use()
@@ -351,7 +351,7 @@ class Decoder:
         first, second = (
             Conversation((system, Message("user", text)), constant=1) for text in ("Does it work?", "Again?")
         )
-        self._chat.render(Conversation(first.messages, TEST_TOOL, begin_call=True))
+        self._chat.render(Conversation(first.messages, (TEST_TOOL,), begin_call=True))
         try:
             filled = self.fill(first, TEST_SCHEMA, TEST_LIMIT, lambda: None)
             if filled.finish != "stop" or not isinstance(json.loads(filled.text)["ok"], bool):

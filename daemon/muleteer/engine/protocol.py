@@ -19,17 +19,18 @@ JsonSchema = Mapping[str, object]
 class Message:
     """One message. Its content is always plain text: no part of it can become a control token.
 
-    `call` (assistant only) is a tool call this message made: `(tool name, arguments as JSON text)`.
+    `calls` (assistant only) are the tool calls this message made: `(tool name, arguments as JSON text)`. The
+    `tool` messages that follow it are their results, in the same order.
     """
 
     role: Role
     content: str
-    call: tuple[str, str] | None = None
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """The one tool a prompt shows: what the chat template renders."""
+    """One tool of those a prompt shows: what the chat template renders."""
 
     name: str
     description: str
@@ -38,16 +39,16 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A prompt before the chat template: messages, at most one tool, and the beginning of the reply.
+    """A prompt before the chat template: messages, the tools it shows, and the beginning of the reply.
 
-    `constant` is how many leading messages (and the tool) never change between turns; the engine keeps
+    `constant` is how many leading messages (and the tools) never change between turns; the engine keeps
     their tokens decoded. `begin` is text that the assistant's reply starts with, decoded and not returned.
-    `begin_call` starts the reply, in the model's own call syntax, with a call of `tool` up to its arguments;
-    `fill` then writes the arguments.
+    `begin_call` starts the reply, in the model's own call syntax, with a call of the only tool up to its
+    arguments; `fill` then writes the arguments.
     """
 
     messages: tuple[Message, ...]
-    tool: ToolSpec | None = None
+    tools: tuple[ToolSpec, ...] = ()
     constant: int = 0
     begin: str = ""
     begin_call: bool = False

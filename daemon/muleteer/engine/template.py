@@ -130,14 +130,14 @@ class Template:
         self,
         slots: Slots,
         messages: list[dict[str, object]],
-        tool: dict[str, object] | None,
+        tools: list[dict[str, object]],
         *,
         reply: bool,
     ) -> str:
         """The text with slots in it; with `reply` it ends where the assistant's reply begins. Raises
         `jinja2.TemplateError` where the template refuses the messages."""
         self._slots = slots
-        values = self._fixed | ({"tools": [tool]} if tool else {})
+        values = self._fixed | ({"tools": tools} if tools else {})
         try:
             return self._template.render(messages=messages, add_generation_prompt=reply, **values)
         except (TypeError, ValueError, KeyError, AttributeError) as error:  # a template's own mistakes

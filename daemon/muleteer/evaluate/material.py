@@ -134,9 +134,9 @@ class Material:
     def follow_on(self, before: Step, call: str) -> Step:
         """L2 again, after the call's result: the same prompt, grown."""
         told = control_line(Result.ok(CONDITION))
-        grown = (Message("assistant", "", ("call_tool", call)), Message("tool", told))
+        grown = (Message("assistant", "", (("call_tool", call),)), Message("tool", told))
         prompt = before.prompt
-        longer = Conversation((*prompt.messages, *grown), prompt.tool, prompt.constant, begin_call=True)
+        longer = Conversation((*prompt.messages, *grown), prompt.tools, prompt.constant, begin_call=True)
         names = [tool.name for tool in self.catalogue.expand([SKILL])]
         return self._step(longer, [*names, follower.FINISH])
 

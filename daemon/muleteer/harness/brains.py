@@ -1,15 +1,18 @@
 """What the harness needs of a model, and nothing about which model it is.
 
-`engine.client.Engine` is the constrained brain (everything decoded under a grammar). Tests use scripted
-ones. The harness never learns how a prompt is rendered or cached; it only reads the token counts.
+`engine.client.Engine` is the constrained brain (everything decoded under a grammar). A free brain writes as it
+likes and may ask for tools while it does: a server elsewhere, or the engine by `talking.Talking`. Tests use
+scripted ones. The harness never learns how a prompt is rendered or cached; it only reads the token counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Text, Use
+from muleteer.harness.dialects.calls import ToolCall
 
 
 class Lane(Protocol):
@@ -54,4 +57,43 @@ class Brain(Lane, Protocol):
 
     def lane(self, background: bool = False) -> Lane:
         """A lane for one turn: the turn that began first is served first, and background last."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One whole reply of a free brain. `text` is its prose, which is the streamed pieces joined; `calls` are
+    the tools it asked for, in order, of which those with a `fault` must be answered by that fault and not be
+    run. `finish` as in `Text`."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    finish: Literal["stop", "length", "repetition"]
+    use: Use
+
+
+class FreeLane(Protocol):
+    """What one turn asks of a free brain. Raises as `Lane` does.
+
+    The conversation shows the tools. Earlier calls are `Message("assistant", text, ((name, arguments as JSON
+    text), ...))`, followed by one `Message("tool", result)` each, in their order; a server's own ids of calls
+    follow from that order. A call with a fault is no part of it: what was `written` is content, and the
+    correction a user's message.
+    """
+
+    async def count(self, prompt: Conversation | str) -> int:
+        """Tokens of a conversation with its tools, or of plain text; an estimate where the tokenizer is
+        elsewhere."""
+        ...
+
+    def talk(
+        self,
+        conversation: Conversation,
+        *,
+        limit: int,
+        stop: Sequence[str] = (),
+        prompt_limit: int | None = None,
+    ) -> AsyncGenerator[str | Said, None]:
+        """The reply: pieces of its prose as they are certain to be prose, and one `Said` at the end. A piece
+        never holds any part of a call. At most `limit` tokens."""
         ...

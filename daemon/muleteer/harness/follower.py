@@ -37,7 +37,7 @@ def opening(tools: Sequence[Tool], steps: str, request: str) -> Conversation:
     system = render("follower", steps=steps.strip() or _NO_STEPS, signatures=signatures)
     spec = ToolSpec("call_tool", "Reach one of your tools.", schema([*(tool.name for tool in shown), FINISH]))
     return Conversation(
-        (Message("system", system), Message("user", request)), tool=spec, constant=1, begin_call=True
+        (Message("system", system), Message("user", request)), tools=(spec,), constant=1, begin_call=True
     )
 
 
@@ -129,5 +129,5 @@ class Follower:
 
 
 def _grown(prompt: Conversation, call: str, control: str) -> Conversation:
-    messages = (*prompt.messages, Message("assistant", "", ("call_tool", call)), Message("tool", control))
-    return Conversation(messages, prompt.tool, prompt.constant, begin_call=True)
+    messages = (*prompt.messages, Message("assistant", "", (("call_tool", call),)), Message("tool", control))
+    return Conversation(messages, prompt.tools, prompt.constant, begin_call=True)

@@ -23,7 +23,7 @@ def prompt(tool: Tool, instruction: str) -> Conversation:
             Message("system", render("agent", craft=tool.craft).strip()),
             Message("user", instruction),
         ),
-        tool=ToolSpec(tool.name, tool.description, tool.parameters),
+        tools=(ToolSpec(tool.name, tool.description, tool.parameters),),
         constant=1,
         begin_call=True,
     )
