@@ -19,8 +19,8 @@ LONGEST_ID = 64  # characters
 
 
 def message_frame(message: Message) -> dict[str, object]:
-    """`{"e": [kind, term, term and version of the membership, clock, released, boot, flags, successor, members]}`,
-    or its beginning."""
+    """`{"e": [kind, term, term and version of its membership, clock, released, boot, flags, successor,
+    members]}`, or the beginning of that."""
     flags = GRANTED * message.granted + UNWILLING * (not message.willing)
     fields: list[object] = [KINDS.index(message.kind), message.term, *message.stamp]
     fields += [message.clock, message.released, message.boot, flags, message.successor]

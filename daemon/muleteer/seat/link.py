@@ -13,6 +13,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
 
@@ -27,6 +28,16 @@ THIN_LINEAR_TIMEOUTS = 16  # tcp(7): resend at a steady pace at first, as these 
 
 class BrokenLinkError(Exception):
     """The connection ended; `str(error)` is a clause that says why."""
+
+
+class Address(NamedTuple):
+    """Where a device may listen: an IP address and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(slots=True)
@@ -58,7 +69,7 @@ class Link:
     def __init__(
         self,
         peer: str,
-        address: str,
+        address: Address,
         dialed: bool,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
@@ -84,17 +95,15 @@ class Link:
             self.cut("it does not read what it is sent")
             return False
         self._sent += 1
-        self._writer.write(encode({"n": self._sent, **body}))
+        self._writer.write(encode(body, self._sent))
         return True
 
     async def frames(self) -> AsyncIterator[Body]:
         """What the peer sends, until the connection ends: raises `BrokenLinkError`."""
         try:
             while True:
-                body = await read_frame(self._reader)
+                body = await read_frame(self._reader, self._received + 1)
                 self._received += 1
-                if body.pop("n", None) != self._received:
-                    raise BadFrameError("it is out of order")
                 self.heard = self._loop.time()
                 if not self._allowed.take(self.heard):
                     raise BadFrameError("there are too many of them")

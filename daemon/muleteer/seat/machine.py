@@ -34,6 +34,7 @@ class Surroundings(Protocol):
     def keep(self, durable: Durable) -> None: ...
     def send(self, message: Message) -> None: ...
     def changed(self, change: RoleChange) -> None: ...
+    def warned(self, warning: str) -> None: ...
 
 
 class Machine:
@@ -59,7 +60,7 @@ class Machine:
             self._inputs.put_nowait((lambda now: self.election.step(message, now), None))
 
     async def ask(self, given: Input) -> None:
-        """Give the machine an input, and return when its output is carried out. Raises `ValueError` as it does."""
+        """Give the machine an input, and return when its output is carried out. Raises its `ValueError`."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._inputs.put_nowait((given, done))
         await done
@@ -98,10 +99,9 @@ class Machine:
         for message in output.messages:
             self._around.send(message)
         for change in output.changes:
-            log.info("%s", change.line())
             self._around.changed(change)
         for warning in output.warnings:
-            log.warning("Seat: %s", warning)
+            self._around.warned(warning)
 
     async def _keep(self, durable: Durable) -> None:
         """Until it is on disk: what is not may not be said."""

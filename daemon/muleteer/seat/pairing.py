@@ -8,7 +8,7 @@ is handed over under that key. The newcomer must prove the code first: a guess t
     {"spake": A} ------------------------>
                  <------------------------ {"spake": B}
     {"box": id, public key, name} ------->  (opens only if the codes are the same)
-                 <------------------------ {"box": household's key, list of members}
+                 <------------------------ {"box": household's key, list of members, who is enrolled}
 
 Knows frames and the code; not how the two devices found each other.
 """
@@ -54,6 +54,16 @@ class Invitation:
     tries: int = CODE_TRIES
 
 
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """What a newcomer is given: the household's key in hexadecimal digits, the list of members, and the
+    membership of the election as frames have it."""
+
+    household_key: str
+    members: list[Member]
+    enrolled: object
+
+
 def new_invitation(device: str, now: float) -> Invitation:
     return Invitation(f"{device[:PREFIX]}-{secrets.randbelow(10**DIGITS):0{DIGITS}}", now + CODE_SECONDS)
 
@@ -76,8 +86,10 @@ async def let_in(
     code: str,
     device: str,
     admit: Callable[[str, str, str], Roster],
+    enrolled: list[object],
 ) -> str:
-    """The member's part; returns the newcomer's name. `admit(id, key, name)` adds it to the list.
+    """The member's part; returns the newcomer's name. `admit(id, key, name)` adds it to the list; `enrolled`
+    is the membership of the election, as frames have it.
 
     Raises `SeatError` if the newcomer does not know the code, and what `admit` raises.
     """
@@ -95,6 +107,7 @@ async def let_in(
     handed = {
         "household_key": roster.key.private_bytes_raw().hex(),
         "members": [asdict(each) for each in roster.entries()],
+        "enrolled": enrolled,
     }
     writer.write(encode({"box": _seal(key, MEMBER, handed).hex()}))
     await writer.drain()
@@ -110,8 +123,8 @@ async def ask_in(
     code: str,
     member: str,
     newcomer: Member,
-) -> tuple[str, list[Member]]:
-    """The newcomer's part, with the id of the device that it asks: the household's key and its members.
+) -> Handed:
+    """The newcomer's part, with the id of the device that it asks.
 
     Raises `SeatError` with a sentence when it is not let in.
     """
@@ -122,7 +135,8 @@ async def ask_in(
     writer.write(encode({"box": _seal(key, NEWCOMER, told).hex()}))
     handed = _open(key, MEMBER, _hex(await _next(reader), "box"))
     try:
-        return str(handed["household_key"]), [Member(**each) for each in handed["members"]]
+        members = [Member(**each) for each in handed["members"]]
+        return Handed(str(handed["household_key"]), members, handed["enrolled"])
     except (KeyError, ValueError, TypeError) as error:
         raise SeatError(
             "The other device hands over no household; is its Muleteer older or newer?"

@@ -12,14 +12,15 @@ import contextlib
 import logging
 import random
 import socket
+import ssl
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from muleteer.seat.door import Door
 from muleteer.seat.identity import Identity
-from muleteer.seat.link import BrokenLinkError, Link, tune
+from muleteer.seat.link import Address, BrokenLinkError, Link, tune
 from muleteer.seat.roster import Member, Roster
-from muleteer.seat.trust import Contexts, Shown, contexts, shown_by
+from muleteer.seat.trust import Contexts, Shown, contexts, joining_context, shown_by
 from muleteer.seat.wire import BadFrameError, Body, read_frame
 
 log = logging.getLogger(__name__)
@@ -32,16 +33,6 @@ YIELD_SECONDS = 2.0  # the device with the higher id leaves dialing to the other
 SOON, LATER, RARELY = 0.7, 5.0, 30.0  # seconds between tries: for a minute, for an hour, and then
 MINUTE, HOUR = 60.0, 3600.0
 MOST_ADDRESSES = 8  # of one member; its interfaces
-
-
-class Address(NamedTuple):
-    """Where a device may listen: an IP address and a port."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class Owner(Protocol):
@@ -68,6 +59,7 @@ class Peers:
         self.links: dict[str, Link] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._wake: dict[str, asyncio.Event] = {}
+        self._parting: set[asyncio.Task[None]] = set()
         self._unknown: set[str] = set()
 
     @property
@@ -93,7 +85,7 @@ class Peers:
         members = {member.id for member in roster or ()} - {self._identity.id}
         for peer in list(self.links):
             if peer not in members:
-                self.links[peer].cut("it is no member any more")
+                self._part(self.links[peer])
         for peer in self._dialers.keys() - members:
             self._dialers.pop(peer).cancel()
             self._wake.pop(peer, None)
@@ -102,16 +94,42 @@ class Peers:
             self._wake[peer] = asyncio.Event()
             self._dialers[peer] = asyncio.create_task(self._keep(peer), name="seat dialing")
 
+    def _part(self, link: Link) -> None:
+        """Hang up on one that is no member any more, once it was told."""
+        link.reason = "it is no member any more"
+        task = asyncio.create_task(link.close(), name="seat parting")
+        self._parting.add(task)
+        task.add_done_callback(self._parting.discard)
+
     def found(self, device: str, addresses: Iterable[Address]) -> None:
         """A member may be there; it is tried at once. Devices that are no members are ignored."""
         if device in self._dialers:
-            self._found[device] = list(addresses)[:MOST_ADDRESSES]
+            met = self._found.get(device, [])[:1]  # the one that has worked: what is announced may be a lie
+            self._found[device] = list(dict.fromkeys([*addresses, *met]))[:MOST_ADDRESSES]
             self._wake[device].set()
+
+    def meet(self, peer: str, port: int) -> None:
+        """A connected member listens at this port, at the address it has now: worth trying when it is lost."""
+        if (link := self.links.get(peer)) and 0 < port < 65536:
+            known = [each for each in self._found.get(peer, ()) if each != (link.address.host, port)]
+            self._found[peer] = [Address(link.address.host, port), *known][:MOST_ADDRESSES]
 
     def send(self, peer: str, body: Mapping[str, object]) -> bool:
         """Whether there is a connection that takes it."""
         link = self.links.get(peer)
         return link is not None and link.send(body)
+
+    async def visit(
+        self, address: Address
+    ) -> tuple[Shown, asyncio.StreamReader, asyncio.StreamWriter] | None:
+        """A connection for joining with whoever listens at `address`, and who it says it is."""
+        if (streams := await _secure(address, joining_context())) is None:
+            return None
+        certificate = streams[1].get_extra_info("ssl_object").getpeercert(binary_form=True)
+        if shown := shown_by(certificate) if certificate else None:
+            return shown, *streams
+        streams[1].transport.abort()
+        return None
 
     def _member(self, shown: Shown | None) -> Member | None:
         """The member that was shown, if its key is the one on the list."""
@@ -128,7 +146,7 @@ class Peers:
         self, shown: Shown, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         if member := self._member(shown):
-            link = Link(member.id, host, False, reader, writer)
+            link = Link(member.id, Address(host, 0), False, reader, writer)
             link.send({"k": "hello", "v": PROTOCOL})
             await self._serve(link)
 
@@ -146,6 +164,8 @@ class Peers:
                 self._owner.heard(link.peer, body)
         except BrokenLinkError as error:
             log.debug("connection with %s lost: %s", link.peer[:8], error)
+        except (ValueError, TypeError) as error:  # `heard` cannot make anything of it
+            link.cut(f"a frame of it cannot be understood: {error}")
         finally:
             link.cut("it was closed here")
             if self.links.get(link.peer) is link:
@@ -179,26 +199,14 @@ class Peers:
 
     async def _dial(self, address: Address) -> Link | None:
         """A connection with whichever member is at `address`; None if there is none."""
-        try:
-            sock = await _connect(address)
-            try:
-                reader, writer = await asyncio.open_connection(
-                    sock=sock,
-                    ssl=self._contexts.connect,
-                    server_hostname="",
-                    ssl_handshake_timeout=HANDSHAKE_SECONDS,
-                )
-            except BaseException:
-                sock.close()
-                raise
-        except (OSError, ValueError) as error:
-            log.debug("nobody of ours at %s: %s", address, error or type(error).__name__)
+        if (streams := await _secure(address, self._contexts.connect)) is None:
             return None
+        reader, writer = streams
         certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         member = self._member(shown_by(certificate) if certificate else None)
         try:
             async with asyncio.timeout(HELLO_SECONDS):
-                hello = await read_frame(reader) if member else {}
+                hello = await read_frame(reader, 1) if member else {}
         except (OSError, EOFError, TimeoutError, BadFrameError):
             hello = {}
         if not member or hello.get("v") != PROTOCOL:
@@ -206,7 +214,7 @@ class Peers:
             return None
         if address in self._static:
             self._static[address] = member.id
-        link = Link(member.id, str(address), True, reader, writer)
+        link = Link(member.id, address, True, reader, writer)
         link.welcomed()
         return link
 
@@ -218,15 +226,34 @@ class Peers:
         tasks.clear()
 
 
-async def _connect(address: Address) -> socket.socket:
-    """Raises `OSError`, `ValueError` for what is no IP address."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+async def _secure(
+    address: Address, context: ssl.SSLContext
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+    """A TLS connection; None where there is nobody, or nobody of ours."""
     try:
-        tune(sock)
-        async with asyncio.timeout(CONNECT_SECONDS):
-            await asyncio.get_running_loop().sock_connect(sock, tuple(address))
-    except BaseException:
-        sock.close()
-        raise
+        sock = await _connect(address)
+        try:
+            return await asyncio.open_connection(
+                sock=sock, ssl=context, server_hostname="", ssl_handshake_timeout=HANDSHAKE_SECONDS
+            )
+        except BaseException:
+            sock.close()
+            raise
+    except (OSError, ValueError) as error:
+        log.debug("nobody of ours at %s: %s", address, str(error) or type(error).__name__)
+        return None
+
+
+async def _connect(address: Address) -> socket.socket:
+    """Raises `OSError`."""
+    loop = asyncio.get_running_loop()
+    async with asyncio.timeout(CONNECT_SECONDS):
+        family, *_, place = (await loop.getaddrinfo(*address, type=socket.SOCK_STREAM))[0]
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            tune(sock)
+            await loop.sock_connect(sock, place)
+        except BaseException:
+            sock.close()
+            raise
     return sock

@@ -1,4 +1,5 @@
-"""Frames between devices: four bytes of length, then one JSON object in UTF-8.
+"""Frames between devices: three bytes of length, four of the frame's number on its connection, then one JSON
+object in UTF-8.
 
 Pure, but for `read_frame`, which waits for bytes. Knows sizes; not what the objects mean.
 """
@@ -10,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-HEAD = 4  # bytes of a length, big-endian
+LENGTH, NUMBER = 3, 4  # bytes, big-endian
 LARGEST_FRAME = 64 << 10  # bytes; the longest list of members has 60 kB, a result in the inbox 16 kB
 
 Body = dict[str, Any]
@@ -20,12 +21,12 @@ class BadFrameError(ValueError):
     """What was received is not a frame of ours; `str(error)` says why."""
 
 
-def encode(body: Mapping[str, object]) -> bytes:
+def encode(body: Mapping[str, object], number: int = 0) -> bytes:
     """Raises `ValueError` for what is larger than anybody would read."""
     content = json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
     if len(content) > LARGEST_FRAME:
         raise ValueError(f"a frame of {len(content)} bytes is too large")
-    return len(content).to_bytes(HEAD, "big") + content
+    return len(content).to_bytes(LENGTH, "big") + number.to_bytes(NUMBER, "big") + content
 
 
 def decode(content: bytes) -> Body:
@@ -39,9 +40,13 @@ def decode(content: bytes) -> Body:
     return body
 
 
-async def read_frame(reader: asyncio.StreamReader, largest: int = LARGEST_FRAME) -> Body:
-    """The next frame. Raises `BadFrameError`, and `EOFError` or `OSError` when there is none."""
-    size = int.from_bytes(await reader.readexactly(HEAD), "big")
-    if size > largest:
-        raise BadFrameError(f"it has {size} bytes, and at most {largest} are read")
+async def read_frame(reader: asyncio.StreamReader, number: int = 0) -> Body:
+    """The next frame, which must have this number. Raises `BadFrameError`, and `EOFError` or `OSError` when
+    there is none."""
+    head = await reader.readexactly(LENGTH + NUMBER)
+    size = int.from_bytes(head[:LENGTH], "big")
+    if size > LARGEST_FRAME:
+        raise BadFrameError(f"it has {size} bytes, and at most {LARGEST_FRAME} are read")
+    if int.from_bytes(head[LENGTH:], "big") != number:
+        raise BadFrameError("it is out of order, or was sent before")
     return decode(await reader.readexactly(size))

@@ -12,7 +12,7 @@ from typing import Any
 
 from muleteer.durable import write_durably
 from muleteer.files import open_regular, read_whole
-from muleteer.seat.membership import MOST_MEMBERS, Member, Membership, Rule
+from muleteer.seat.membership import MOST_MEMBERS, Membership, Rule, Voter
 from muleteer.seat.messages import Durable
 
 FILE_NAME = "vote.json"
@@ -52,7 +52,7 @@ def read_vote(folder: Path) -> Durable | None:
 
 def membership_fields(membership: Membership) -> list[object]:
     """As files and frames have it."""
-    members = [[each.id, each.priority] for each in membership.members]
+    members = [[each.id, each.priority] for each in membership.voters]
     return [membership.term, membership.version, membership.rule.value, members]
 
 
@@ -61,7 +61,7 @@ def membership_from(fields: Any) -> Membership:
     term, version, rule, members = fields
     if not isinstance(members, list) or not 0 < len(members) <= MOST_MEMBERS:
         raise ValueError("it has no members, or too many")
-    read = tuple(Member(_id(device), _priority(priority)) for device, priority in members)
+    read = tuple(Voter(_id(device), _priority(priority)) for device, priority in members)
     if len({each.id for each in read}) < len(read):
         raise ValueError("it names a member twice")
     return Membership(read, _number(term), _number(version), Rule(rule))

@@ -1,0 +1,220 @@
+"""Who belongs to the household, as this device sees to it: the list, letting in, joining, sending away.
+
+The list of trusted devices (`Roster`) spreads from any member to any other; who takes part in elections
+(`Membership`) is changed by the driver alone, one device at a time, towards that list. Knows both; does not
+know how frames travel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from muleteer.errors import SeatError, StorageError
+from muleteer.seat import pairing
+from muleteer.seat.election import Election
+from muleteer.seat.identity import Identity
+from muleteer.seat.machine import Machine
+from muleteer.seat.membership import Membership, Voter
+from muleteer.seat.pairing import Invitation
+from muleteer.seat.roster import (
+    LONGEST_NAME,
+    MOST_ENTRIES,
+    Member,
+    Roster,
+    RosterFullError,
+    joined_roster,
+    leave_household,
+    load_roster,
+    new_roster,
+)
+from muleteer.store.votes import membership_fields, membership_from
+
+log = logging.getLogger(__name__)
+
+Fields = Mapping[str, object]
+Enrolling = tuple[Voter, ...]
+RETRY_SECONDS = 1.0  # until the driver tries again to enrol a device that could not be enrolled
+
+
+def own_name() -> str:
+    """What people call this device; two may have the same name."""
+    return "".join(each for each in socket.gethostname() if each.isprintable())[:LONGEST_NAME]
+
+
+class Enrolment:
+    """The household of one device. `changed` is called whenever the list is another one."""
+
+    def __init__(self, folder: Path, identity: Identity, priority: int, changed: Callable[[], None]) -> None:
+        self._folder, self._identity, self._changed = folder, identity, changed
+        self.roster: Roster | None = load_roster(folder)
+        self.invitation: Invitation | None = None
+        self._pairing = asyncio.Lock()
+        self._priorities = {identity.id: priority}
+        self._news = asyncio.Event()
+
+    @property
+    def me(self) -> str:
+        return self._identity.id
+
+    def name_of(self, device: str) -> str:
+        """For people: the name, and the beginning of the id where two have the same."""
+        member = self.roster.get(device) if self.roster else None
+        name = member.name if member else own_name() if device == self.me else ""
+        same = sum(each.name == name for each in self.roster or ())
+        return name if name and same < 2 else f"{name} ({device[:8]})".strip()
+
+    def others(self) -> list[Member]:
+        """The members but this device."""
+        return [each for each in self.roster or () if each.id != self.me]
+
+    def born(self) -> Membership:
+        """What this device takes part in without a household."""
+        return Membership.alone(Voter(self.me, self._priorities[self.me]))
+
+    # Spreading the list
+
+    def told(self) -> dict[str, object]:
+        """The frame that tells another member who belongs to the household, and how much this device wants
+        to drive."""
+        entries = [asdict(each) for each in self.roster.entries()] if self.roster else []
+        return {"k": "roster", "members": entries, "priority": self._priorities[self.me]}
+
+    def hear(self, peer: str, body: Fields) -> bool:
+        """Take over another member's list. Whether this device is one of the household still. Raises
+        `ValueError` for what is no list, `OSError` when it cannot be kept."""
+        listed, priority = body.get("members"), body.get("priority")
+        if not isinstance(listed, list) or len(listed) > MOST_ENTRIES or not isinstance(priority, int):
+            raise ValueError("it is no list of members")
+        self._priorities[peer] = max(-100, min(100, priority))
+        entries = [Member(**each) for each in listed if isinstance(each, dict)]
+        self._news.set()
+        if self.roster is None or not self.roster.merge(entries):
+            return True
+        if self.roster.get(self.me) is None:
+            return False
+        self._changed()
+        return True
+
+    # Letting in
+
+    def invite(self) -> Invitation:
+        """A new code, which replaces one that is still shown."""
+        self.invitation = pairing.new_invitation(self.me, asyncio.get_running_loop().time())
+        return self.invitation
+
+    async def let_in(
+        self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, membership: Membership
+    ) -> None:
+        """Answer a newcomer, one at a time."""
+        shown = self.invitation
+        now = asyncio.get_running_loop().time()
+        if self._pairing.locked() or shown is None or shown.until < now or not shown.tries:
+            writer.write(pairing.refusal("no code is shown there now; run `muleteer seat join` on it"))
+            return
+        async with self._pairing:
+            shown.tries -= 1
+            try:
+                fields = membership_fields(membership)
+                name = await pairing.let_in(reader, writer, shown.code, self.me, self._admit, fields)
+            except (SeatError, RosterFullError, OSError) as error:
+                log.warning("A device at %s was not let in (%d more tries): %s", host, shown.tries, error)
+                writer.write(pairing.refusal("the code is wrong or was used up, or it cannot be kept"))
+                return
+            log.info("%s has joined the household.", name)
+            self.invitation = None
+            self._news.set()
+            self._changed()
+
+    def _admit(self, device: str, key: str, name: str) -> Roster:
+        if self.roster is None:
+            self.roster = new_roster(self._folder, self.me, self._identity.public, own_name())
+        self.roster.add(device, key, name)
+        return self.roster
+
+    # Joining and leaving
+
+    async def join(
+        self, member: str, code: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Membership:
+        """Ask the device `member`, and belong to its household. Raises `SeatError`, `StorageError`."""
+        newcomer = Member(self.me, self._identity.public, own_name())
+        handed = await pairing.ask_in(reader, writer, code, member, newcomer)
+        try:
+            membership = membership_from(handed.enrolled)
+            self.roster = joined_roster(self._folder, handed.household_key, handed.members)
+        except (ValueError, TypeError) as error:
+            raise SeatError("The other device hands over no household; is its Muleteer newer?") from error
+        except OSError as error:
+            raise StorageError(f"The household cannot be kept: {error.strerror}.") from error
+        self._changed()
+        return membership
+
+    def forget(self, device: str) -> Member:
+        """Send a member away, by its id or the beginning of it, or by its name. Raises `SeatError`,
+        `StorageError`."""
+        found = [m for m in self.roster or () if device and (m.id.startswith(device) or m.name == device)]
+        if len(found) != 1 or self.roster is None:
+            which = "No device" if not found else "More than one device"
+            raise SeatError(f"{which} of the household is called {device!r}; see `muleteer seat members`.")
+        try:
+            gone = self.roster.forget(found[0].id)
+        except OSError as error:
+            raise StorageError(f"It cannot be kept that the device is gone: {error.strerror}.") from error
+        self._news.set()
+        return gone or found[0]
+
+    def leave(self) -> None:
+        """Belong to no household any more. Raises `OSError`."""
+        leave_household(self._folder)
+        self.roster = None
+        self._changed()
+
+    # Who takes part in elections
+
+    async def run(self, machine: Machine, ask: Callable[[Enrolling], Awaitable[None]]) -> None:
+        """Bring those who are enrolled in line with the list, when this device drives; until cancelled."""
+        said = ""
+        while True:
+            wanted = self._next(machine.election)
+            try:
+                if wanted is not None:
+                    await ask(wanted)
+                    said = ""
+            except ValueError as error:
+                if str(error) != said:
+                    log.debug("not enrolled yet: %s", error)
+                said = str(error)
+            self._news.clear()
+            waiting = self._next(machine.election) is not None
+            try:
+                async with asyncio.timeout(RETRY_SECONDS if waiting else None):
+                    await self._news.wait()
+            except TimeoutError:
+                pass
+
+    def look(self) -> None:
+        """Something has changed that may let this device enrol others."""
+        self._news.set()
+
+    def _next(self, election: Election) -> Enrolling | None:
+        """The members with the next difference to the list made good; None if there is none, or this device
+        does not drive."""
+        present = election.membership
+        if election.driver != self.me or self.me not in present.ids:
+            return None
+        trusted = {each.id for each in self.others()} | {self.me}
+        for device in present.ids:
+            if device not in trusted:
+                return present.without(device)
+        known = {each.id: each for each in present.voters}
+        for device in sorted(trusted):
+            old = known.get(device)
+            priority = self._priorities.get(device, old.priority if old else 0)
+            if old is None or old.priority != priority:
+                return present.with_voter(Voter(device, priority))
+        return None
