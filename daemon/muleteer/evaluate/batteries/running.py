@@ -1,0 +1,140 @@
+"""Run a battery: every case by every side, in turn, written down one by one.
+
+Deterministic: cases in their order, greedy decoding, and which side goes first alternates from case to case,
+so that neither always finds what the other has left. Knows how attempts are timed and resumed; not what is
+asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from muleteer import __version__
+from muleteer.engine.client import Engine
+from muleteer.engine.protocol import LoadSettings, Properties
+from muleteer.errors import EngineError, MuleteerError
+from muleteer.evaluate import machine
+from muleteer.evaluate.batteries.battery import Answered, Battery, Case, Tried, tried
+from muleteer.evaluate.batteries.journal import Journal, file_digest, program_digest
+from muleteer.evaluate.rig import opened
+
+Say = Callable[[str], None]
+
+SAY_S = 5.0
+"""Seconds between two lines of progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a run ran on: everything a report must say."""
+
+    command: str
+    model: Properties
+    model_digest: str
+    machine: dict[str, object]
+    versions: dict[str, str]
+    journal: Path
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "command": self.command,
+            "machine": self.machine,
+            "versions": self.versions,
+            "model": {
+                "name": self.model.name,
+                "file": Path(self.model.path).name,
+                "sha256": self.model_digest,
+                "threads": self.model.threads,
+                "context": self.model.context,
+            },
+        }
+
+
+async def run(
+    battery: Battery, model: Path, folder: Path, command: str, say: Say, begun: Callable[[Conditions], None]
+) -> tuple[Conditions, list[Tried]]:
+    """Every case by every side: what `folder` has of it already, and the rest by an engine that is loaded for
+    it. `begun` is told the conditions before the first case."""
+    say(f"loading {model.name}")
+    digest = file_digest(model)
+    keys: dict[str, object] = {
+        "battery": battery.name,
+        "cases": battery.digest,
+        "model": digest,
+        "muleteer": __version__,
+        "program": program_digest(),
+        "context": battery.context,
+        "versions": machine.versions(),
+    }
+    journal = Journal(folder, f"{battery.name}-{model.stem}", keys)
+    async with opened(model, LoadSettings(context=battery.context)) as engine:
+        properties = await engine.ready(0)
+        found = machine.describe(), machine.versions()
+        conditions = Conditions(command, properties, digest, *found, journal.file)
+        begun(conditions)
+        await _run(battery, engine, journal, say)
+    return conditions, [journal.known[case.id, side] for case, side in order(battery)]
+
+
+async def _run(battery: Battery, engine: Engine, journal: Journal, say: Say) -> None:
+    left = [(case, side) for case, side in order(battery) if (case.id, side) not in journal.known]
+    total = len(battery.cases) * len(battery.sides)
+    if not left:
+        return
+    say(f"{battery.name}: {total - len(left)} of {total} attempts are in {journal.file}")
+    progress = _Progress(battery.name, total, len(left), say)
+    for case, side in left:
+        one = await attempt(battery, engine, case, side)
+        journal.add(one)
+        progress.step(one)
+
+
+async def attempt(battery: Battery, engine: Engine, case: Case, side: str) -> Tried:
+    """One case by one side, timed after what it may find warm. What a side cannot do is a wrong answer with
+    its reason; an engine that is gone ends the run."""
+    try:
+        await battery.warm(engine, case, side)
+        began = time.perf_counter()
+        answered, levels = await battery.answer(engine, case, side)
+    except EngineError:
+        raise
+    except MuleteerError as error:
+        return tried(case, side, Answered(False, "", str(error)), (), 0.0)
+    return tried(case, side, answered, levels, time.perf_counter() - began)
+
+
+def order(battery: Battery) -> list[tuple[Case, str]]:
+    """Every attempt of a battery, in the order in which they are made."""
+    if battery.together:
+        return [(case, side) for side in battery.sides for case in battery.cases]
+    return [(case, side) for i, case in enumerate(battery.cases) for side in _turned(battery.sides, i)]
+
+
+def _turned(sides: Sequence[str], number: int) -> Sequence[str]:
+    """The sides of case `number`: the other way round for every second one."""
+    return sides if number % 2 == 0 else tuple(reversed(sides))
+
+
+class _Progress:
+    """A line every few seconds: how far, how good so far, and how long it still takes."""
+
+    def __init__(self, name: str, total: int, left: int, say: Say) -> None:
+        self._name, self._total, self._left, self._say = name, total, left, say
+        self._begun = self._said = time.monotonic()
+        self._done = 0
+        self._right: dict[str, list[bool]] = {}
+
+    def step(self, one: Tried) -> None:
+        self._done += 1
+        self._right.setdefault(one.side, []).append(one.right)
+        now = time.monotonic()
+        if now - self._said < SAY_S and self._done < self._left:
+            return
+        self._said = now
+        seconds = (now - self._begun) / self._done * (self._left - self._done)
+        scores = ", ".join(f"{side} {sum(r)} of {len(r)}" for side, r in sorted(self._right.items()))
+        done = self._total - self._left + self._done
+        self._say(f"{self._name}: {done} of {self._total}, right: {scores}; {seconds / 60:.1f} minutes left")

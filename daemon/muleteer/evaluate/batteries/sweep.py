@@ -1,0 +1,181 @@
+"""Variants of the planner's system text on a routing battery: which words choose best.
+
+Each variant is a text file with `$menu` in it, as the shipped prompt is; the one in force takes part under
+the name `in force`. A variant stands in for the shipped text between planner and model, so that everything
+else about planning stays as it is. Knows the planner; not how a table is drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from muleteer import paths
+from muleteer.engine.client import Engine
+from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Message, Text, Use
+from muleteer.errors import ConfigError
+from muleteer.evaluate.batteries.battery import Answered, Case
+from muleteer.evaluate.batteries.journal import digest_of
+from muleteer.harness import prompts
+from muleteer.harness.brains import Lane
+from muleteer.harness.events import LevelUse
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.planner import REPLY, Planner
+from muleteer.harness.shortlist import Shortlist
+from muleteer.harness.signals import PlanSignal
+from muleteer.settings.sections import Budgets
+from muleteer.skills import load_catalogue
+from muleteer.tool import Services
+from muleteer.toolbox import Toolbox
+
+IN_FORCE = "in force"
+HALVES = ("development", "report", "all")
+NO_LIMIT = 10**6  # tokens: a sweep compares guidance of any length
+MOST_LINES = 10_000  # of a battery; at 0.3 s a line that is an hour of one variant
+
+
+def half_of(message: str) -> str:
+    """Which half of a battery a message is in: by its own digest, so that more messages move none."""
+    return HALVES[hashlib.sha256(message.casefold().encode()).digest()[0] % 2]
+
+
+def read_routing(file: Path, half: str = "all") -> list[tuple[str, str]]:
+    """The lines `message<TAB>handle` of one half of a battery. Raises `ConfigError` for a file that has none
+    and for a line that is none."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The battery {file} cannot be read: {error}.") from error
+    found: list[tuple[str, str]] = []
+    for number, line in enumerate(lines[:MOST_LINES], 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        message, tab, rest = line.partition("\t")
+        if not tab or not message.strip() or not rest.strip():
+            raise ConfigError(f"Line {number} of {file} is not a message, a tab and a handle.")
+        if half in ("all", half_of(message)):
+            found.append((message.strip(), rest.split("\t")[0].strip().removeprefix("@")))
+    if not found:
+        raise ConfigError(f"The battery {file} has no case in its half {half!r}.")
+    return found
+
+
+def read_variants(folder: Path) -> dict[str, str]:
+    """The texts of a folder by file name without ending. Raises `ConfigError` for one without `$menu`."""
+    try:
+        found = {file.stem: file.read_text(encoding="utf-8").strip() for file in sorted(folder.glob("*.txt"))}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"The variants in {folder} cannot be read: {error}.") from error
+    if not found:
+        raise ConfigError(f"There is no variant in {folder}: put one text with $menu into each .txt file.")
+    for name, text in found.items():
+        if Template(text).get_identifiers() != ["menu"]:
+            raise ConfigError(f"The variant {name} needs exactly one placeholder, $menu.")
+    return found
+
+
+def shipped_variants() -> Path:
+    """The folder of variants that the shipped guidance was chosen from."""
+    return Path(str(files(__package__).joinpath("data", "planner_variants")))
+
+
+@dataclass(frozen=True, slots=True)
+class Reworded:
+    """A lane whose prompts have another system text than `old` where they have that one."""
+
+    lane: Lane
+    old: str
+    new: str
+
+    def _other(self, prompt: Conversation) -> Conversation:
+        first, *rest = prompt.messages
+        if first.role != "system" or first.content != self.old:
+            return prompt
+        return replace(prompt, messages=(Message("system", self.new), *rest))
+
+    async def count(self, prompt: Conversation | str) -> int:
+        return await self.lane.count(prompt if isinstance(prompt, str) else self._other(prompt))
+
+    async def warm(self, prompt: Conversation) -> Use:
+        return await self.lane.warm(self._other(prompt))
+
+    async def choose(
+        self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
+    ) -> Choice:
+        return await self.lane.choose(self._other(prompt), options, prompt_limit=prompt_limit)
+
+    async def fill(
+        self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
+    ) -> Text:
+        return await self.lane.fill(self._other(prompt), schema, limit=limit, prompt_limit=prompt_limit)
+
+    def write(
+        self,
+        prompt: Conversation,
+        *,
+        limit: int,
+        stop: Sequence[str] = (),
+        prompt_limit: int | None = None,
+    ) -> AsyncGenerator[str | Text, None]:
+        return self.lane.write(self._other(prompt), limit=limit, stop=stop, prompt_limit=prompt_limit)
+
+
+class Sweep:
+    """A battery whose sides are the variants. All cases of one variant come together, since its prompt is
+    long and decoded once."""
+
+    name = "sweep"
+    context = 4096
+    together = True
+
+    def __init__(self, variants: Mapping[str, str], battery: Sequence[tuple[str, str]]) -> None:
+        toolbox = Toolbox.load(paths.tool_folders()[:1], Services())
+        catalogue = load_catalogue(paths.skill_folders()[:1], toolbox)
+        menu = catalogue.menu()
+        self._planner = Planner(menu, NO_LIMIT)
+        self._shortlist = Shortlist(menu)
+        self._old = self._planner.prompt("").messages[0].content
+        lines = "\n".join(f"- @{line.handle}: {line.description}" for line in menu)
+        texts = {name: Template(text).substitute(menu=lines) for name, text in variants.items()}
+        self._texts = {IN_FORCE: self._old, **texts}
+        self._wanted = {f"{number:04d} {message}": handle for number, (message, handle) in enumerate(battery)}
+        self.sides = tuple(self._texts)
+        self.cases = [
+            Case(id, "none" if handle == REPLY else "a handle") for id, handle in self._wanted.items()
+        ]
+        self.digest = digest_of([*self._texts.values(), *(f"{id}\t{h}" for id, h in self._wanted.items())])
+
+    def only(self, sides: Sequence[str]) -> None:
+        """Run these variants alone, if any are named; the one in force always."""
+        if unknown := [side for side in sides if side not in self._texts]:
+            raise ConfigError(f"There is no variant {unknown[0]!r}; there are {', '.join(self._texts)}.")
+        if sides:
+            self.sides = tuple(name for name in self._texts if name == IN_FORCE or name in sides)
+
+    def _lane(self, engine: Engine, side: str) -> Reworded:
+        return Reworded(engine.lane(), self._old, self._texts[side])
+
+    async def warm(self, engine: Engine, case: Case, side: str) -> None:
+        await self._lane(engine, side).warm(self._planner.prompt(""))
+
+    async def answer(self, engine: Engine, case: Case, side: str) -> tuple[Answered, Sequence[LevelUse]]:
+        message, wanted = case.id.partition(" ")[2], self._wanted[case.id]
+        ledger = Ledger(NO_LIMIT, lambda event: None)
+        among = self._shortlist.pick(message)
+        try:
+            await self._planner.plan(self._lane(engine, side), ledger, message, (), among)
+            chosen: tuple[str, ...] = (REPLY,)
+        except PlanSignal as signal:
+            chosen = signal.plan.handles
+        got = "+".join(chosen)
+        why = "" if got == wanted else f"{wanted} was wanted"
+        return Answered(got == wanted, got, why), ledger.levels
+
+
+def shipped_guidance() -> str:
+    """The planner's text that is in force, with `$menu` in it."""
+    return prompts.render("planner", menu="$menu")

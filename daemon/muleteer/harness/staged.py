@@ -1,0 +1,195 @@
+"""A caller's own tools, any number of them, on a constrained brain: which to call, and with what.
+
+    shortlist (code) -> one scored choice over names and `none` -> the arguments, filled under one schema
+
+The menu holds names and descriptions only; one schema at a time reaches the model. A menu that is short is
+constant and stays decoded; of a long one the shortlist's lines are shown. Each schema's prompt is constant as
+well, and found again by its content. A tool whose schema cannot be enforced is refused by name. Knows
+nothing of skills, turns or running a tool.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from muleteer.engine.protocol import Conversation, Message, ToolSpec
+from muleteer.engine.vetting import vet
+from muleteer.errors import SkillError
+from muleteer.harness.brains import Lane
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.prompts import render
+from muleteer.harness.shortlist import Shortlist
+from muleteer.skills import MenuLine
+
+NONE = "none"
+
+# Lines of a menu. On BFCL the right function is nearly always among the best eight of any number, and each
+# line costs some 25 tokens.
+SHOWN = 8
+
+# `none` must be at least this likely.
+NONE_SHARE = 0.5
+
+# Characters of a description in the menu: its first sentence says what a function does, the rest costs.
+DESCRIPTION = 200
+
+# Tokens of one call's arguments; a longer call is none.
+ARGUMENTS = 400
+
+# Calls of one message. Each costs a choice and a fill; a list of ten of anything belongs in one call.
+MOST_CALLS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """One call, not yet made. The arguments are valid under the tool's schema."""
+
+    name: str
+    arguments: dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The calls that a message wants, in order; none where no tool fits. `shares` is the first choice's
+    distribution over the names that were scored and `none`."""
+
+    calls: tuple[Called, ...]
+    shares: dict[str, float]
+
+
+class Staged:
+    """A caller's tools. `refused` says of each one that cannot be used why, as a sentence. `shown` is how
+    many lines the menu has at most."""
+
+    def __init__(
+        self, tools: Sequence[ToolSpec], *, shown: int = SHOWN, none_share: float = NONE_SHARE
+    ) -> None:
+        self.refused: dict[str, str] = {}
+        self._none_share, self._shown = none_share, shown
+        self.tools: dict[str, ToolSpec] = {}
+        for tool in tools:
+            try:
+                self._take(tool)
+            except SkillError as error:
+                self.refused[tool.name] = str(error)
+        self._lines = {tool.name: _line(tool) for tool in self.tools.values()}
+        menu = [
+            MenuLine(tool.name, tool.description, (_spelled(tool.name),), words=_parameters(tool))
+            for tool in self.tools.values()
+        ]
+        self._shortlist = Shortlist(menu, shown)
+
+    def _take(self, tool: ToolSpec) -> None:
+        """Take in a tool with the schema that is enforced. Raises `SkillError`."""
+        if tool.name == NONE or tool.name in self.tools:
+            raise SkillError(f"There is another function {tool.name!r} already; rename one of them.")
+        vet(tool.parameters)
+        self.tools[tool.name] = tool
+
+    def warming(self) -> list[Conversation]:
+        """The prompts that all messages begin with: none for a menu that depends on the message."""
+        if len(self.tools) > self._shown:
+            return []
+        return [self._choosing(tuple(self.tools), (Message("user", ""),))]
+
+    async def decide(
+        self,
+        lane: Lane,
+        ledger: Ledger,
+        messages: Sequence[Message],
+        *,
+        must: bool = False,
+        most: int = 1,
+    ) -> Decision:
+        """What to call for the last of `messages`, which is the user's. `must`: `none` is no answer. At most
+        `most` calls. Raises as the lane does."""
+        message = messages[-1].content
+        offered = self._offered(message)
+        calls: list[Called] = []
+        shares: dict[str, float] = {}
+        while offered and len(calls) < min(most, MOST_CALLS):
+            asked = _asked(messages, calls)
+            found = await self._choose(lane, ledger, offered, asked)
+            shares = shares or found
+            name = self._decided(found, must and not calls)
+            call = await self._fill(lane, ledger, self.tools[name], asked) if name else None
+            if call is None or call in calls:
+                break
+            calls.append(call)
+        return Decision(tuple(calls), shares)
+
+    def _offered(self, message: str) -> tuple[str, ...]:
+        """The names that are shown and scored, in the caller's order."""
+        if len(self.tools) <= self._shown:
+            return tuple(self.tools)
+        picked = set(self._shortlist.pick(message))
+        return tuple(name for name in self.tools if name in picked)
+
+    def _decided(self, shares: dict[str, float], must: bool) -> str | None:
+        best = max((name for name in shares if name != NONE), key=lambda name: shares[name])
+        return best if must or shares[NONE] < self._none_share else None
+
+    def _choosing(self, offered: Sequence[str], messages: Sequence[Message]) -> Conversation:
+        system = render("staged", menu="\n".join(self._lines[name] for name in offered))
+        return Conversation((Message("system", system), *messages), constant=1)
+
+    async def _choose(
+        self, lane: Lane, ledger: Ledger, offered: Sequence[str], messages: Sequence[Message]
+    ) -> dict[str, float]:
+        options = (*offered, NONE)
+        ledger.allow(1)
+        choice = await lane.choose(self._choosing(offered, messages), options)
+        ledger.book("choice", choice.use)
+        return dict(zip(options, choice.probabilities, strict=True))
+
+    async def _fill(
+        self, lane: Lane, ledger: Ledger, tool: ToolSpec, messages: Sequence[Message]
+    ) -> Called | None:
+        """The call of one tool; None where its arguments did not come to an end in time."""
+        if not tool.parameters.get("properties"):
+            return Called(tool.name, {})
+        prompt = Conversation(
+            (Message("system", render("staged_agent")), *messages), (tool,), constant=1, begin_call=True
+        )
+        written = await lane.fill(prompt, tool.parameters, limit=ledger.allow(ARGUMENTS))
+        ledger.book(f"agent:{tool.name}", written.use)
+        if written.finish != "stop":
+            return None
+        arguments: dict[str, object] = json.loads(written.text)
+        return Called(tool.name, arguments)
+
+
+def _asked(messages: Sequence[Message], calls: Sequence[Called]) -> tuple[Message, ...]:
+    """The messages, the last of which also says what has been called for it."""
+    if not calls:
+        return tuple(messages)
+    made = ", ".join(f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})" for call in calls)
+    last = messages[-1]
+    return (*messages[:-1], replace(last, content=render("staged_more", message=last.content, calls=made)))
+
+
+def _line(tool: ToolSpec) -> str:
+    text = " ".join(tool.description.split())
+    short = text if len(text) <= DESCRIPTION else f"{text[:DESCRIPTION].rsplit(' ', 1)[0]} ..."
+    return f"- {tool.name}: {short}"
+
+
+def _spelled(name: str) -> str:
+    """The words of a name: `getUserInfo` as `get User Info`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+
+
+def _parameters(tool: ToolSpec) -> str:
+    """What the parameters are called and said to be, for the shortlist."""
+    properties = tool.parameters.get("properties")
+    if not isinstance(properties, dict):
+        return ""
+    parts = [
+        f"{name} {inner.get('description', '')}"
+        for name, inner in properties.items()
+        if isinstance(inner, dict)
+    ]
+    return " ".join(parts)
