@@ -112,20 +112,28 @@ class _Step:
 
 
 class Closing:
-    """A stack of steps. Each was made possible by the ones before it, so the last one goes first."""
+    """A stack of steps. Each was made possible by the ones before it, so the last one goes first, after those
+    that are urgent: others wait for them, on other devices."""
 
     def __init__(self) -> None:
         self._steps: list[_Step] = []
+        self._urgent: list[_Step] = []
 
-    def add(self, name: str, close: Callable[[], Awaitable[None] | None], seconds: float = 5.0) -> None:
+    def add(
+        self,
+        name: str,
+        close: Callable[[], Awaitable[None] | None],
+        seconds: float = 5.0,
+        urgent: bool = False,
+    ) -> None:
         """`close` will be given so many seconds, then it is cancelled."""
-        self._steps.append(_Step(name, close, seconds))
+        (self._urgent if urgent else self._steps).append(_Step(name, close, seconds))
 
     async def close(self, hurry: asyncio.Event) -> None:
         """Run every step once. From the moment that `hurry` is set, a step that waits is cancelled."""
         hurried = asyncio.create_task(hurry.wait())
-        while self._steps:
-            step = self._steps.pop()
+        while self._urgent or self._steps:
+            step = (self._urgent or self._steps).pop()
             try:
                 await self._run(step, hurried)
             except Exception:

@@ -19,6 +19,7 @@ from typing import NoReturn
 import uvloop
 
 from muleteer import exits, paths, session
+from muleteer.alive import Alive
 from muleteer.catalogue.declared import Loaded
 from muleteer.catalogue.loading import Library
 from muleteer.catalogue.renewal import Renewal, gather, tell
@@ -37,6 +38,7 @@ from muleteer.errors import (
     InUseError,
     MuleteerError,
 )
+from muleteer.gateway.activation import Listeners
 from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.calls import call_route
 from muleteer.gateway.checks import check_route
@@ -52,6 +54,8 @@ from muleteer.heat import Cooling
 from muleteer.household import open_household
 from muleteer.lock import HeldError, LockFile
 from muleteer.mcp_servers.service import McpServers
+from muleteer.notify import Notifier
+from muleteer.seat.strain import Strain
 from muleteer.sensors import Sensors
 from muleteer.services import Services
 from muleteer.store.memory import TurnMemory
@@ -131,8 +135,12 @@ async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) 
 
 async def _start(settings: Settings, closing: Closing) -> None:
     """Every part, in the order of what it needs; each adds how it is closed."""
+    listeners = Listeners.take()
     closing.add("state folder", _lock_state(settings.state).release)
     engine = _engine(settings)
+    health = Health(engine)
+    alive = Alive(Notifier.take(), health.report, engine.silence)
+    _in_background(closing, "signs of life", alive.run())
     household = await open_household(settings, closing, partial(forget_talks, engine, _prefixes(settings)))
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
@@ -141,13 +149,12 @@ async def _start(settings: Settings, closing: Closing) -> None:
     catalogue = await gather(stock)
     disabled = catalogue.reasons()
     harness = Harness(engine, catalogue, settings.budgets, settings.tools.confirm)
-    health = Health(engine)
     warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
     renewal = Renewal(stock, harness, warming.renew)
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)
 
     gateway = settings.gateway
-    listener = listen_unix(gateway.socket, gateway.socket_mode, gateway.socket_group)
+    listener = listeners.unix or listen_unix(gateway.socket, gateway.socket_mode, gateway.socket_group)
     closing.add("socket", listener.close)
     closing.add("engine", engine.stop, ENGINE_STOP_SECONDS)
 
@@ -171,12 +178,20 @@ async def _start(settings: Settings, closing: Closing) -> None:
     closing.add(
         "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS
     )
-    closing.add("turns", lambda: _say_goodbye(health, server, turns))
+    closing.add("turns", lambda: _say_goodbye(alive, health, server, turns))
     closing.add("listeners", household.broadcast.close)
+    if household.seat:
+        strain = Strain(engine, lambda: health.report()[0] == "ready")
+        _in_background(closing, "watching of the strain", household.seat.watch(strain.reason))
     log.info("Listening on %s; loading the model.", listener.path)
 
     _in_background(closing, "heat", cooling.run())
     _in_background(closing, "usage", usage.run())
+    if settings.engine.model == models.NONE:
+        health.enter("no model", "engine.model is none, so this device only takes part in the household")
+        alive.ready()
+        log.info("Ready, without a model.")
+        return
     await engine.start()
     pid = await _prepare(settings, health, engine, harness)
     tell(catalogue, disabled)
@@ -184,6 +199,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
     _in_background(closing, "watching of skills and tools", renewal.run(changes(_folders())))
     _open_servers(settings, closing, stock, renewal, sections)
     health.enter("ready")
+    alive.ready()
     log.info("Ready.")
 
 
@@ -263,8 +279,9 @@ def _in_background(closing: Closing, name: str, work: Coroutine[object, object, 
     closing.add(name, cancel)
 
 
-def _say_goodbye(health: Health, server: HttpServer, turns: Turns) -> None:
+def _say_goodbye(alive: Alive, health: Health, server: HttpServer, turns: Turns) -> None:
     """Take no more connections and no more turns, and end the running ones with an event that says why."""
+    alive.stopping()
     health.enter("stopping", "the daemon is stopping")
     server.close()
     turns.stop()

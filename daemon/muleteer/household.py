@@ -23,11 +23,13 @@ from muleteer.documents.service import FolderDocuments
 from muleteer.gateway.events import events_route
 from muleteer.gateway.memory import ForgetTalks, memory_routes
 from muleteer.gateway.offline import offline_route
+from muleteer.gateway.seat import seat_routes
 from muleteer.gateway.timers import timer_routes
 from muleteer.identity import device_id
 from muleteer.offline import Switch
 from muleteer.ports.service import SerialPorts
 from muleteer.ringing import DeviceTimers
+from muleteer.seat.service import SeatService
 from muleteer.sensors import Sensors
 from muleteer.services import NO_FOLDERS, Absent, Services
 from muleteer.store.memory import TurnMemory
@@ -47,6 +49,7 @@ class Household:
     services: Services
     memory: TurnMemory
     broadcast: Broadcast
+    seat: SeatService | None
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
 
@@ -80,6 +83,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     timers = DeviceTimers(TimerStore(settings.state / "timers.db"), broadcast, chime)
     closing.add("timers", timers.close)
     await timers.open()
+    seat = await _seat(settings, closing, broadcast)
     return Household(
         Services(
             documents=documents if settings.files.folders else Absent(NO_FOLDERS),
@@ -94,12 +98,14 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
         ),
         memory,
         broadcast,
+        seat,
         {"offline": offline.report, "files": documents.report},
         [
             offline_route(offline),
             *memory_routes(notebook, memory, forget_talks),
             *timer_routes(timers),
             events_route(broadcast),
+            *(seat_routes(seat) if seat else []),
         ],
     )
 
@@ -111,3 +117,17 @@ def _device(folder: Path) -> str:
     except OSError as error:
         log.error("What is kept will not name this device: %s.", error.strerror or error)
         return ""
+
+
+async def _seat(settings: Settings, closing: Closing, broadcast: Broadcast) -> SeatService | None:
+    """This device's part in the household; None where it takes none."""
+    if not settings.seat.enabled:
+        return None
+    try:
+        seat = SeatService(settings.seat, settings.state, broadcast)
+    except OSError as error:
+        log.error("This device takes no part in a household: %s.", error.strerror or error)
+        return None
+    closing.add("seat", seat.close, urgent=True)  # another device takes over at once
+    await seat.open()
+    return seat

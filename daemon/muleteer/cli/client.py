@@ -108,6 +108,13 @@ class Daemon:
         path = f"/v1/turns/{quote(turn, safe='')}/confirm"
         return self._turn(path, {"confirm": yes, "stream": True, "session": self.session})
 
+    def events(self) -> Generator[tuple[str, dict[str, object]], None, None]:
+        """What happens in the daemon, as (name, fields), until it stops. Raises as `turn`."""
+        with self._answer("GET", "/v1/events", TURN_TIMEOUT) as response:
+            if response.status != HTTPStatus.OK:
+                raise self._refusal(self._object(response))
+            yield from self._events(response)
+
     def _turn(
         self, path: str, request: Mapping[str, object]
     ) -> Generator[tuple[str, dict[str, object]], None, None]:

@@ -26,6 +26,7 @@ from muleteer.settings import layers
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
 MAGIC = b"GGUF"
+NONE = "none"  # what a device without a model has in its place
 """What every GGUF file begins with."""
 
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*\.gguf$")]
@@ -175,9 +176,12 @@ def locate(name_or_path: str | Path, folder: Path | None = None) -> Path | None:
 
 def resolve(name_or_path: str | Path, folder: Path | None = None) -> Path:
     """The file of a model; a catalogue name goes before a path. Raises `ModelError` that says what to do.
+    `NONE` has the file in which nothing is.
 
     The digest is not computed here (a file gets its final name only after it matched); `verify` does.
     """
+    if name_or_path == NONE:
+        return Path(os.devnull)
     catalogue = load_catalogue()
     entry = catalogue.get(str(name_or_path))
     if entry is not None:

@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 from muleteer.engine.protocol import EngineStatus
 from muleteer.errors import EngineError, LoadingError, ShuttingDownError
 
-Phase = Literal["starting", "loading", "ready", "stopping"]
-State = Literal["starting", "loading", "ready", "degraded", "failed", "stopping"]
+Phase = Literal["starting", "loading", "ready", "no model", "stopping"]
+State = Literal["starting", "loading", "ready", "degraded", "failed", "no model", "stopping"]
 
 RETRY_SECONDS = 5.0  # hint to clients; a small model loads in that, a large one wants a few tries
 
@@ -39,9 +39,9 @@ class Health:
         self._settled = asyncio.Event()
 
     def enter(self, phase: Phase, reason: str = "") -> None:
-        """Everyone who waits in `serving` is answered at `ready` and at `stopping`."""
+        """Everyone who waits in `serving` is answered at `ready`, `no model` and `stopping`."""
         self._phase, self._reason, self._since = phase, reason, self._now()
-        if phase in ("ready", "stopping"):
+        if phase in ("ready", "no model", "stopping"):
             self._settled.set()
 
     def report(self) -> tuple[State, str]:
@@ -73,6 +73,8 @@ class Health:
         state, reason = self.report()
         if state == "stopping":
             raise ShuttingDownError("The daemon is stopping; ask again when it is back.")
+        if state == "no model":
+            raise EngineError(f"No turn can be served here: {reason}.")
         if state == "failed":
             await self._engine.restart()
             raise EngineError(f"The engine had given up and is being started again; ask again soon. {reason}")

@@ -109,7 +109,7 @@ class Peers:
             self._wake[device].set()
 
     def meet(self, peer: str, port: int) -> None:
-        """A connected member listens at this port, at the address it has now: worth trying when it is lost."""
+        """A connected member listens at this port of the address it has now: tried first when it is lost."""
         if (link := self.links.get(peer)) and 0 < port < 65536:
             known = [each for each in self._found.get(peer, ()) if each != (link.address.host, port)]
             self._found[peer] = [Address(link.address.host, port), *known][:MOST_ADDRESSES]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from muleteer.seat.machine import Machine
 from muleteer.seat.membership import Membership
 from muleteer.seat.messages import Durable, Message, Role, RoleChange
 from muleteer.seat.peers import Peers
-from muleteer.seat.roster import Member
 from muleteer.seat.wire import Body
 from muleteer.services import Driver
 from muleteer.settings.seat import SeatSettings, split_address
@@ -37,6 +36,8 @@ from muleteer.store.votes import keep_vote, read_vote
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 8.0  # for the device that shows a code; an announcement takes 1.2 s, and half may be lost
+LISTEN_SECONDS = 2.0  # for announcements, on a device that does not listen all the time
+STRAIN_SECONDS = 5.0  # a processor heats up in that
 LEAVE_SECONDS = 1.0  # for handing over at the end
 WORDS = {
     Role.ALONE: "this device drives, and no other answers",
@@ -79,6 +80,22 @@ class SeatService:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+    async def watch(self, strain: Callable[[], Awaitable[str]]) -> None:
+        """Ask now and then whether this device would rather not drive; until cancelled."""
+        before = ""
+        while True:
+            reason = await strain()
+            if bool(reason) != bool(before):
+                log.info(
+                    "This device %s.", f"would rather not drive: {reason}" if reason else "may drive again"
+                )
+                await self._set_willing(not reason)
+            before = reason
+            await asyncio.sleep(STRAIN_SECONDS)
+
+    async def _set_willing(self, willing: bool) -> None:
+        await self.machine.ask(lambda now: self.machine.election.set_willing(willing, now))
 
     # What people and background turns ask
 
@@ -151,14 +168,52 @@ class SeatService:
 
     # The household
 
-    async def invite(self) -> pairing.Invitation:
+    def members(self) -> list[dict[str, object]]:
+        """Every device of the household, this one included."""
+        links = self.peers.links
+        return [
+            {
+                "id": each.id,
+                "name": each.name,
+                "here": each.id == self.identity.id,
+                "connected": each.id in links,
+            }
+            for each in self.enrolment.roster or ()
+        ]
+
+    async def devices(self) -> dict[str, object]:
+        """What is announced on the network, by anybody; looks for a moment if it has not been looking."""
+        before = self._network
+        self._open_network()
+        if not before:
+            await asyncio.sleep(LISTEN_SECONDS)
+        found = sorted(self.discovery.devices.values(), key=lambda each: each.id) if self.discovery else []
+        now = asyncio.get_running_loop().time()
+        listed = [
+            {
+                "id": each.id,
+                "name": self.enrolment.name_of(each.id),
+                "member": bool(self.enrolment.roster and self.enrolment.roster.get(each.id)),
+                "role": each.role,
+                "protocol": each.protocol,
+                "addresses": list(each.addresses),
+                "port": each.port,
+                "announced_s": round(now - each.seen, 1),
+            }
+            for each in found
+        ]
+        problem = self._mdns()
+        await self._close_unless_needed()
+        return {"devices": listed, "mdns": problem}
+
+    async def invite(self) -> dict[str, object]:
         """Show a code. Raises `SeatError` if no port can be opened."""
         self._open_network()
         if not self.peers.port:
             raise SeatError("No port can be opened for the other device; see the daemon's log.")
         shown = self.enrolment.invite()
         self._start(self._expire(shown), "seat invitation")
-        return shown
+        return {"code": shown.code, "seconds": pairing.CODE_SECONDS, "port": self.peers.port}
 
     async def join(self, code: str, address: str = "") -> None:
         """Become a member of the household of the device that shows the code. Raises `SeatError`."""
@@ -172,8 +227,7 @@ class SeatService:
         try:
             membership = await self._ask_in(prefix, code, address)
         finally:
-            if not self.enrolment.others():
-                await self._close_network()
+            await self._close_unless_needed()
         await self.machine.ask(lambda now: self.machine.election.adopt(membership, now))
         log.info("This device has joined a household of %d.", len(self.enrolment.others()) + 1)
 
@@ -212,15 +266,15 @@ class SeatService:
             for host in each.addresses
         ]
 
-    async def forget(self, device: str) -> Member:
-        """Send a device away, or leave. Raises `SeatError`."""
+    async def forget(self, device: str) -> str:
+        """Send a device away, or leave; returns its name. Raises `SeatError`."""
         gone = self.enrolment.forget(device)
         self._tell_all(self.enrolment.told())
         if gone.id == self.identity.id:
             await self._leave()
         else:
             self._roster_changed()
-        return gone
+        return gone.name or gone.id[:8]
 
     async def _leave(self) -> None:
         """This device belongs to no household any more."""
@@ -306,6 +360,10 @@ class SeatService:
             self.discovery.announce(self.machine.election.role.value)
             self._discovering = self._start(self.discovery.run(), "seat discovery")
 
+    async def _close_unless_needed(self) -> None:
+        if not self.enrolment.others() and self.enrolment.invitation is None:
+            await self._close_network()
+
     async def _close_network(self) -> None:
         if not self._network:
             return
@@ -323,8 +381,7 @@ class SeatService:
         await asyncio.sleep(pairing.CODE_SECONDS)
         if self.enrolment.invitation is shown:
             self.enrolment.invitation = None
-            if not self.enrolment.others():
-                await self._close_network()
+            await self._close_unless_needed()
 
     def _start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         async def run() -> None:

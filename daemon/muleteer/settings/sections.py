@@ -78,7 +78,10 @@ class EngineSettings(Section):
     """The engine process."""
 
     model: Words = Field(
-        "standard", min_length=1, max_length=4096, description="catalogue name, or the path of a GGUF file"
+        "standard",
+        min_length=1,
+        max_length=4096,
+        description="catalogue name, or path of a GGUF file; none: no model",
     )
     context: Count = Field(
         4096,

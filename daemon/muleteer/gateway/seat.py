@@ -1,0 +1,96 @@
+"""`/v1/seat` and `/v1/devices`: who drives the household, who belongs to it, what is on the network.
+
+Knows the shapes on the wire. Only the Unix socket leads here: whoever may use it may change the household.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from muleteer.gateway import replies
+from muleteer.gateway.requests import read_as
+
+
+class Seated(Protocol):
+    """The part of the seat that is used here; each raises `SeatError` with a sentence."""
+
+    def report(self) -> Mapping[str, object]: ...
+    def members(self) -> list[dict[str, object]]: ...
+    async def devices(self) -> Mapping[str, object]: ...
+    async def take(self) -> None: ...
+    async def give(self) -> None: ...
+    async def invite(self) -> Mapping[str, object]: ...
+    async def join(self, code: str, address: str = "") -> None: ...
+    async def forget(self, device: str) -> str: ...
+
+
+class Joining(BaseModel):
+    """The body of `POST /v1/seat/join`: the code, and where to ask for it (empty: found by mDNS)."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: str = Field(max_length=64)
+    address: str = Field("", max_length=256)
+
+
+class Forgetting(BaseModel):
+    """The body of `POST /v1/seat/forget`: an id, the beginning of one, or a name."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    device: str = Field(min_length=1, max_length=64)
+
+
+def seat_routes(seat: Seated) -> list[BaseRoute]:
+    """Where the seat is looked at and moved."""
+
+    async def shown(request: Request) -> Response:
+        return replies.Json(seat.report())
+
+    async def members(request: Request) -> Response:
+        return replies.Json({"members": seat.members()})
+
+    async def devices(request: Request) -> Response:
+        return replies.Json(await seat.devices())
+
+    async def take(request: Request) -> Response:
+        await seat.take()
+        return replies.Json(seat.report())
+
+    async def give(request: Request) -> Response:
+        await seat.give()
+        return replies.Json(seat.report())
+
+    async def invite(request: Request) -> Response:
+        return replies.Json(await seat.invite())
+
+    async def join(request: Request) -> Response:
+        body = await read_as(Joining, request, '{"code": "3f7a-482913"}')
+        await seat.join(body.code, body.address)
+        return replies.Json(seat.report())
+
+    async def forget(request: Request) -> Response:
+        body = await read_as(Forgetting, request, '{"device": "3f7a"}')
+        return replies.Json({"forgotten": await seat.forget(body.device)})
+
+    return [
+        Route("/v1/seat", shown),
+        Route("/v1/seat/members", members),
+        Route("/v1/devices", devices),
+        *(
+            Route(f"/v1/seat/{name}", answer, methods=["POST"])
+            for name, answer in (
+                ("take", take),
+                ("yield", give),
+                ("invite", invite),
+                ("join", join),
+                ("forget", forget),
+            )
+        ),
+    ]
