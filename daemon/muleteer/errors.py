@@ -132,6 +132,13 @@ class EngineError(MuleteerError):
     status = 503
 
 
+class BrainError(MuleteerError):
+    """A brain elsewhere could not be asked, or broke off; the sentence names it."""
+
+    code = "brain"
+    status = 502
+
+
 class EngineDiedError(EngineError):
     """The engine process ended in the middle of a request; it is being started again."""
 

@@ -1,0 +1,1 @@
+"""Brains elsewhere: servers that speak OpenAI's chat completions, and which brain may answer what."""
