@@ -18,7 +18,7 @@ import jinja2
 
 from muleteer.engine.llama import Llama
 from muleteer.engine.prefixes import common_prefix
-from muleteer.engine.protocol import Conversation, Message
+from muleteer.engine.protocol import CALL_MARKS, Conversation, Message
 from muleteer.engine.stream import THINK
 from muleteer.engine.template import Segment, Slots, Template
 from muleteer.engine.turns import Turns
@@ -67,7 +67,8 @@ class Chat:
         self._segment = functools.lru_cache(maxsize=SEGMENTS)(self._tokenize)
         self._outputs: OrderedDict[str, tuple[int, ...]] = OrderedDict()
         self.knows_tools = self._turns.able.tools
-        self.thinks = THINK in (llama.template or "") or len(llama.tokenize(THINK, special=True)) == 1
+        self.thinks = self._knows(THINK)
+        self.call_marks = tuple(mark for mark in CALL_MARKS if self._knows(mark))
         self.end = self._end_of_turn()
         if tags := self._spelled_out():
             _log.warning("The chat template's %s are words to this model, not tokens.", ", ".join(tags))
@@ -160,6 +161,9 @@ class Chat:
         if apart or not self._adds_space:
             return self._llama.tokenize(text, special)
         return self._llama.tokenize(LONE + text, special)[len(self._lone) :]
+
+    def _knows(self, mark: str) -> bool:
+        return mark in (self._llama.template or "") or len(self._llama.tokenize(mark, special=True)) == 1
 
     def _spelled_out(self) -> list[str]:
         """Tags like `<|user|>` that the template writes and the vocabulary has no token for."""

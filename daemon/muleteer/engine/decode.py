@@ -24,6 +24,8 @@ from muleteer.engine.grammar import Grammars
 from muleteer.engine.llama import Llama, Logits
 from muleteer.engine.prefixes import Forest
 from muleteer.engine.protocol import (
+    CALL_ENDS,
+    CALL_MARKS,
     Choice,
     Conversation,
     Held,
@@ -60,7 +62,7 @@ class Decoder:
         forest = Forest(native.sequences, native.context, native.partial_reuse)
         self._cache = Cache(native, forest, tiers)
         self._ledger = Ledger()
-        for tag in (THINK, THOUGHT):
+        for tag in (THINK, THOUGHT, *CALL_MARKS, *CALL_ENDS):
             tokens = native.tokenize(tag, special=True)
             if len(tokens) == 1 and native.is_control(tokens[0]):
                 native.show_as_text(tokens[0])
@@ -93,6 +95,7 @@ class Decoder:
             load_ms=(time.perf_counter() - began) * 1000,
             end_tokens=decoder._end_texts(),
             thinks=decoder._chat.thinks,
+            call_marks=decoder._chat.call_marks,
         )
         return decoder
 

@@ -196,7 +196,7 @@ class Llama:
         return buffer.raw[: max(0, count)]
 
     def show_as_text(self, token: int) -> None:
-        """From now on `piece` gives this control token's own text (thinking tags, to be filtered later)."""
+        """From now on `piece` gives this control token's own text (tags of thoughts and calls)."""
         self._pieces[token] = self._read_piece(token, special=True)
 
     def is_end(self, token: int) -> bool:

@@ -14,6 +14,12 @@ from typing import Literal
 Role = Literal["system", "user", "assistant", "tool"]
 JsonSchema = Mapping[str, object]
 
+CALL_MARKS = ("<tool_call>", "<|tool_call|>", "<|tool_call_start|>", "<|python_tag|>", "[TOOL_CALLS]")
+"""What the models of several families write before a tool call: Qwen and Hermes, Granite, LFM2, Llama 3,
+Mistral."""
+CALL_ENDS = ("</tool_call>", "<|/tool_call|>", "<|tool_call_end|>")
+"""What some of them write after it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -145,7 +151,7 @@ class Properties:
     Sizes in bytes, `context` and `trained_context` in tokens. `build` names the CPU features compiled in.
     `partial_reuse`: a prefix can be cut anywhere; without it only whole saved prefixes are reused.
     `end_tokens`: the texts of the tokens that end a reply. `thinks`: the template or the vocabulary has
-    thinking tags.
+    thinking tags. `call_marks`: those of `CALL_MARKS` that the template or the vocabulary has.
     """
 
     name: str
@@ -163,6 +169,7 @@ class Properties:
     load_ms: float
     end_tokens: tuple[str, ...] = ()
     thinks: bool = False
+    call_marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What the harness needs of a model, and nothing about which model it is.
 
-`engine.client.Engine` is the constrained brain (everything decoded under a grammar). A free brain writes as it
-likes and may ask for tools while it does: a server elsewhere, or the engine by `talking.Talking`. Tests use
+`engine.client.Engine` is the constrained brain (everything decoded under a grammar). A free brain writes as
+it likes and may ask for tools while it does: a server elsewhere, or the engine by `talking.Talking`. Tests use
 scripted ones. The harness never learns how a prompt is rendered or cached; it only reads the token counts.
 """
 
