@@ -35,6 +35,7 @@ class Percent(Fraction):
 
 @tool(
     effect="read",
+    exact=("expression",),
     craft="Write only the expression with numbers, units, + - * / ^ ( ), %, sqrt and such; no currency. "
     "Percent is written %: 'how much is 7.5 percent of 80' is '7.5% of 80', '80 plus 20 percent' is "
     "'80 + 20%'. A conversion is written with in: '5 pounds in kg', '70 F in C'.",
@@ -45,6 +46,20 @@ class Percent(Fraction):
         "a tip of 10% on 86",
         "wie viel ist 7 mal 13",
         "how many grams are 9 ounces",
+        "6 + 9 - 4",
+        "5 miles in kilometres",
+        "how far do I get in 3 hours at 60 km/h",
+        "the bill is 90 and there are 3 of us, what does each pay",
+        "cuánto es 8 por 25",
+        "was ergibt 400 geteilt durch 16",
+        "combien font 12 fois 15",
+        "quanto fa 90 diviso 6",
+        "30 artı 12 kaç eder",
+        "hoeveel is 8 keer 12",
+        "wie viel Gramm sind 2 Unzen",
+        "20 °C in Fahrenheit",
+        "eggs for 2 people are 4, how many for 5",
+        "cuál es el 10 por ciento de 80",
     ),
 )
 def calculator(expression: str) -> Result:

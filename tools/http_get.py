@@ -17,6 +17,11 @@ from muleteer.tool import Document, Result, Services, tool
         "what does https://example.com say",
         "fetch http://example.net/hours.txt",
         "lies mir die Seite example.org/wetter vor",
+        "look at www.example.org for me",
+        "abre https://example.com/noticias",
+        "que dit la page example.fr/horaires",
+        "leggi https://example.it/orari",
+        "was steht auf https://example.de",
     ),
 )
 async def http_get(url: str, home: Services) -> Result:

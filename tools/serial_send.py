@@ -11,6 +11,7 @@ QUOTED = 200  # characters of the answer that the sentence repeats
 
 @tool(
     effect="physical",
+    exact=("text",),
     menu=False,
     timeout=60,
     craft="text is exactly what the user wants sent, without quotes around it.",

@@ -43,6 +43,7 @@ from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.calls import call_route
 from muleteer.gateway.checks import check_route
 from muleteer.gateway.health import Health
+from muleteer.gateway.plan import plan_route
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.steering import steering_routes
@@ -171,6 +172,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
         *steering_routes(renewal, health),
         call_route(lambda: harness.catalogue),
         check_route(lambda: harness.catalogue, engine, settings.budgets, health),
+        plan_route(lambda: harness, health),
     ]
     parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
     server = HttpServer(build_app(Gateway(*parts)))

@@ -14,7 +14,11 @@ from muleteer.catalogue.declared import Tool, handle_of
 from muleteer.catalogue.shelf import OFF, Shelf
 from muleteer.catalogue.skill_files import Skill, SkillLibrary, following, mentions, read_skill
 from muleteer.catalogue.steering import Steering
+from muleteer.tool import Effect
 from muleteer.toolbox import Toolbox
+
+EFFECTS: tuple[Effect, ...] = ("read", "write", "physical")  # from the weakest to the strongest
+ADDRESSES = ("url", "uri")  # names and formats of parameters that hold a web address
 
 __all__ = [
     "Catalogue",
@@ -30,11 +34,16 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class MenuLine:
-    """What the planner reads of one handle (without the @)."""
+    """What the planner reads of one handle (without the @), and what it is told beside that: the strongest
+    `effect` of what the handle leads to, whether that needs a web `address`, and `words` that it has to do
+    with (a tool's parameters), which no menu shows."""
 
     handle: str
     description: str
     examples: tuple[str, ...]
+    effect: Effect = "read"
+    address: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +106,14 @@ class Catalogue:
         """The planner's lines: skills by name, then tools that have a line of their own, by name."""
         tools = sorted(self.toolbox.tools.values(), key=lambda tool: tool.handle)
         return (
-            *(MenuLine(s.name, s.description, s.examples) for _, s in sorted(self.skills.items())),
-            *(MenuLine(t.handle, t.description, t.examples) for t in tools if t.menu and not t.hidden),
+            *(self._skill_line(skill) for _, skill in sorted(self.skills.items())),
+            *(_tool_line(tool) for tool in tools if tool.menu and not tool.hidden),
         )
+
+    def _skill_line(self, skill: Skill) -> MenuLine:
+        effects = {tool.effect for tool in self.expand([skill.name])}
+        strongest: Effect = max(effects, key=EFFECTS.index, default="read")
+        return MenuLine(skill.name, skill.description, skill.examples, strongest)
 
     def expand(self, handles: Iterable[str]) -> tuple[Tool, ...]:
         """The tools these handles lead to, in the order of their first mention. Skills may mention each other
@@ -120,6 +134,22 @@ class Catalogue:
         for handle in handles:
             walk(handle)
         return tuple(found.values())
+
+
+def _tool_line(tool: Tool) -> MenuLine:
+    """An address is needed where a required parameter is called one, or has its format."""
+    properties = tool.parameters.get("properties")
+    known = (
+        {k: v for k, v in properties.items() if isinstance(v, dict)} if isinstance(properties, dict) else {}
+    )
+    required = tool.parameters.get("required", ())
+    address = any(
+        key in ADDRESSES or known[key].get("format") in ADDRESSES for key in known if key in required
+    )
+    words = " ".join(
+        f"{key.replace('_', ' ')} {about.get('description', '')}" for key, about in known.items()
+    )
+    return MenuLine(tool.handle, tool.description, tool.examples, tool.effect, address, words)
 
 
 def load_catalogue(folders: Sequence[Path], toolbox: Toolbox) -> Catalogue:

@@ -5,7 +5,9 @@ from collections import Counter
 import pytest
 
 from muleteer.harness.ledger import Ledger
-from muleteer.harness.planner import REPLY_EXAMPLES, ROUNDS, Planner, decide
+from muleteer.harness.menu import BESIDE, ROUND_REPLIES, ROUNDS, Fit
+from muleteer.harness.planner import Planner
+from muleteer.harness.rules import ASKS
 from muleteer.harness.signals import BudgetExceeded, Plan, PlanSignal
 from muleteer.skills import MenuLine
 from tests.harness.scripted import Choose, ScriptedBrain
@@ -20,27 +22,6 @@ def ledger(budget: int = 1000) -> Ledger:
     return Ledger(budget, lambda event: None)
 
 
-def test_the_likeliest_handle_is_the_plan() -> None:
-    assert decide({"a": 0.8, "b": 0.1, "reply": 0.1}) == Plan(("a",), 0.8)
-
-
-def test_a_second_handle_joins_when_it_is_likely_enough() -> None:
-    assert decide({"a": 0.42, "b": 0.5, "reply": 0.08}) == Plan(("b", "a"), 0.5)
-    assert decide({"a": 0.35, "b": 0.6, "reply": 0.05}) == Plan(("b",), 0.6)
-
-
-def test_a_likely_reply_is_no_plan() -> None:
-    assert decide({"a": 0.45, "reply": 0.55}) is None
-
-
-def test_an_unsure_reply_goes_to_the_likeliest_handle() -> None:
-    assert decide({"a": 0.35, "b": 0.17, "reply": 0.48}) == Plan(("a",), 0.35)
-
-
-def test_without_handles_everything_is_a_reply() -> None:
-    assert decide({"reply": 1.0}) is None
-
-
 async def test_a_plan_is_a_signal_and_a_reply_returns() -> None:
     brain = ScriptedBrain(
         Choose({"calculator": 0.9, "reply": 0.1}), Choose({"calculator": 0.1, "reply": 0.9})
@@ -48,8 +29,8 @@ async def test_a_plan_is_a_signal_and_a_reply_returns() -> None:
     planner, book = Planner(MENU, 1000), ledger()
     with pytest.raises(PlanSignal) as signal:
         await planner.plan(brain, book, "3 times 4")
-    assert signal.value.plan == Plan(("calculator",), 0.9)
-    assert await planner.plan(brain, book, "hello") == 0.9
+    assert signal.value.plan.handles == ("calculator",)
+    assert await planner.plan(brain, book, "hello") > 0.5
     assert [level.name for level in book.levels] == ["planner", "planner"]
 
 
@@ -58,7 +39,6 @@ async def test_the_prompt_is_constant_but_for_the_message() -> None:
     first, second = planner.prompt("one"), planner.prompt("two")
     assert first.messages[:-1] == second.messages[:-1]
     assert first.constant == len(first.messages) - 1
-    assert first.tool is None
 
 
 def test_the_menu_shows_one_line_a_handle_and_no_schema() -> None:
@@ -71,14 +51,14 @@ def test_example_exchanges_alternate_between_handles() -> None:
     messages = Planner(MENU, 1000).prompt("x").messages[1:-1]
     said = [message.content for message in messages[1::2]]
     assert said[:4] == ["@search-info", "@reply", "@calculator", "@reply"]
-    assert len(said) == 3 + len(REPLY_EXAMPLES)
+    assert len(said) == 3 + ROUNDS * ROUND_REPLIES
 
 
 def test_no_handle_has_more_example_exchanges_than_rounds() -> None:
     menu = [MenuLine(name, "About it.", tuple(f"{name} {i}" for i in range(9))) for name in "abcd"]
     messages = Planner(menu, 1000).prompt("x").messages[1:-1]
     said = Counter(message.content for message in messages[1::2])
-    assert said == {**{f"@{name}": ROUNDS for name in "abcd"}, "@reply": len(REPLY_EXAMPLES)}
+    assert said == {**{f"@{name}": ROUNDS for name in "abcd"}, "@reply": ROUNDS * ROUND_REPLIES}
     assert [message.content for message in messages if message.content.startswith("a ")] == [
         "a 0",
         "a 4",
@@ -86,9 +66,10 @@ def test_no_handle_has_more_example_exchanges_than_rounds() -> None:
     ]
 
 
-def test_fewer_rounds_have_fewer_replies() -> None:
-    messages = Planner(MENU, 1000, rounds=1).prompt("x").messages[1:-1]
-    assert [message.content for message in messages[1::2]].count("@reply") == len(REPLY_EXAMPLES) // ROUNDS
+def test_fewer_exchanges_are_the_first_ones() -> None:
+    whole = Planner(MENU, 1000).prompt("x").messages
+    fit = Fit(frozenset({"search-info", "calculator"}), 4)
+    assert Planner(MENU, 1000, fit).prompt("x").messages == (*whole[: 1 + 2 * 4], whole[-1])
 
 
 async def test_a_failed_plan_is_told_and_not_offered_again() -> None:
@@ -101,10 +82,38 @@ async def test_a_failed_plan_is_told_and_not_offered_again() -> None:
     assert "@calculator" in asked
 
 
-async def test_only_the_shortlist_is_scored() -> None:
+FEW = Fit(frozenset({"search-info"}), 3)
+
+
+async def test_a_line_that_is_not_always_shown_stands_beside_the_message_if_it_is_on_the_shortlist() -> None:
+    brain = ScriptedBrain(Choose({"reply": 1.0}), Choose({"reply": 1.0}))
+    planner = Planner(MENU, 1000, FEW)
+    weighed = await planner.weigh(brain, ledger(), "3 times 4", (), ["calculator", "search-info"])
+    assert weighed.beside == ("calculator",)
+    assert list(brain.options[0]) == ["@search-info", "@calculator", "@reply"]
+    said = brain.asked[0].messages[-1].content
+    assert "- @calculator: Arithmetic." in said
+    assert said.endswith("3 times 4")
+    assert brain.asked[0].constant == len(planner.prompt("").messages) - 1
+    await planner.weigh(brain, ledger(), "3 times 4")
+    assert list(brain.options[1]) == ["@search-info", "@reply"], "what is not shown cannot be chosen"
+
+
+async def test_no_more_lines_stand_beside_a_message_than_may() -> None:
+    menu = [MenuLine(f"tool-{i}", f"Does {i}.", ()) for i in range(BESIDE + 5)]
     brain = ScriptedBrain(Choose({"reply": 1.0}))
-    await Planner(MENU, 1000).plan(brain, ledger(), "x", among=["calculator"])
-    assert list(brain.options[0]) == ["@calculator", "@reply"]
+    planner = Planner(menu, 1000, Fit(frozenset(), 0))
+    weighed = await planner.weigh(brain, ledger(), "x", (), planner.handles)
+    assert weighed.beside == planner.handles[:BESIDE]
+
+
+async def test_what_a_rule_takes_away_is_not_offered_and_says_why() -> None:
+    menu = [*MENU, MenuLine("switch", "Switch.", ("turn on the lamp",), effect="physical")]
+    brain = ScriptedBrain(Choose({"reply": 1.0}))
+    weighed = await Planner(menu, 1000).weigh(brain, ledger(), "is the lamp on")
+    assert weighed.ruled_out == {"switch": ASKS}
+    assert "@switch" not in brain.options[0]
+    assert "switch" not in weighed.shares
 
 
 async def test_a_spent_budget_asks_nothing() -> None:

@@ -23,6 +23,7 @@ COMMANDS = {
     "serve": ("muleteer.cli.serve:serve", "Run the daemon until it is told to stop."),
     "ask": ("muleteer.cli.ask:ask", "Ask once and print the answer."),
     "chat": ("muleteer.cli.chat:chat", "Talk; replies know what was said before."),
+    "plan": ("muleteer.cli.plan:plan", "Show what would be chosen for a message, and why."),
     "confirm": ("muleteer.cli.confirm:confirm", "Answer the question that a turn ended with."),
     "status": ("muleteer.cli.status:status", "Show how the daemon and its engine are."),
     "skills": ("muleteer.cli.skills:skills", "List and change what the planner may choose."),

@@ -74,7 +74,7 @@ def run_battery(
         click.echo(f"[{time.monotonic() - began:6.1f} s] {sentence}", err=True)
 
     folder = journal or settings.state / "evaluate"
-    conditions, attempts = uvloop.run(running.run(battery, path, folder, command, say, _introduce))
+    conditions, attempts = uvloop.run(running.run(battery, path, folder, command, say, introduce))
     report = reporting.Report(battery.name, conditions, attempts, against or reporting.FLAT, note)
     click.echo(summary.markdown(attempts, report.against, whole=len(battery.sides) < 6))
     if note:
@@ -85,7 +85,7 @@ def run_battery(
     return report
 
 
-def _introduce(found: Conditions) -> None:
+def introduce(found: Conditions) -> None:
     """What runs on what, before the first case."""
     machine, model = found.machine, found.model
     click.echo(f"Command:  {found.command}")

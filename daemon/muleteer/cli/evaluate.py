@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from muleteer.cli.batteries import FOLDER, battery_options, fewer, run_battery
+from muleteer.cli.routing import routing
 
 
 @click.group()
@@ -64,3 +65,6 @@ def sweep(
     battery.only(sides)
     note = f"The {half} half of {file.name}: {len(battery.cases)} messages."
     run_battery(battery, against=sweeping.IN_FORCE, note=note, **how)
+
+
+evaluate.add_command(routing)

@@ -5,13 +5,15 @@ Knows budgets and prompts. Does not know turns: `turn.py` runs them over what is
 
 from __future__ import annotations
 
+import asyncio
 import copy
 
 from muleteer.engine.protocol import Conversation
 from muleteer.harness import constants, measure
 from muleteer.harness.brains import Brain
 from muleteer.harness.counting import Counted
-from muleteer.harness.planner import ROUNDS, Planner
+from muleteer.harness.menu import Fit
+from muleteer.harness.planner import Planner
 from muleteer.harness.shortlist import Shortlist
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue
@@ -24,11 +26,11 @@ class Arrangement:
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
         self._counted: dict[bytes, int] = {}
-        self._arrange(ROUNDS)
+        self._arrange(None)
 
-    def _arrange(self, rounds: int) -> None:
+    def _arrange(self, fit: Fit | None) -> None:
         menu = self.catalogue.menu()
-        self.planner = Planner(menu, self.budgets.planner_prompt, rounds)
+        self.planner = Planner(menu, self.budgets.planner_prompt, fit)
         self._next: Planner | None = None
         self.shortlist = Shortlist(menu)
 
@@ -42,11 +44,12 @@ class Arrangement:
         cannot."""
         counts = Counted(self.brain.lane(), self._counted)
         await measure.disable_what_cannot_fit(counts, self.catalogue, self.budgets)
-        rounds, tokens = await measure.disable_until_menu_fits(counts, self.catalogue, self.budgets)
-        self._arrange(rounds)
-        self.catalogue.costs.update(await measure.costs(counts, self.catalogue, self.budgets, rounds))
+        fit = await measure.fit_menu(counts, self.catalogue, self.budgets)
+        self._arrange(fit)
+        await asyncio.to_thread(self.planner.learn)
+        self.catalogue.costs.update(await measure.costs(counts, self.catalogue, fit))
         self._counted = counts.known
-        return tokens
+        return fit.tokens
 
     async def renew(self, catalogue: Catalogue) -> None:
         """Measure another catalogue, and use it from the next turn on; turns that run keep theirs, and what

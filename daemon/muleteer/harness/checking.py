@@ -5,13 +5,15 @@ Asks in a background lane, so that turns go first. Runs no tool and changes noth
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 
 from muleteer.catalogue.lint import Problem
-from muleteer.harness import follower
+from muleteer.harness import follower, measure
 from muleteer.harness.brains import Brain, Lane
 from muleteer.harness.ledger import Ledger
-from muleteer.harness.planner import REPLY, ROUNDS, Planner
+from muleteer.harness.planner import REPLY, Planner
+from muleteer.harness.shortlist import Shortlist
 from muleteer.harness.signals import PlanSignal
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Skill
@@ -35,38 +37,29 @@ async def weigh(
             )
         if skill.budget is not None and tokens > skill.budget:
             yield Problem("tokens", f"its steps need {tokens} tokens, but metadata.budget is {skill.budget}")
-    planner, tokens = await _planner(lane, catalogue, budgets)
-    yield "planner", tokens
-    room = budgets.planner_prompt - budgets.message
-    if tokens > room:
+    fit = await measure.fit_menu(lane, catalogue, budgets)
+    yield "planner", fit.tokens
+    if skill.name not in fit.shown:
         yield Problem(
             "tokens",
-            f"with it the menu needs {tokens} tokens, but budgets.planner_prompt - budgets.message leaves"
-            f" {room}; shorten its description",
+            "with it the menu is longer than budgets.planner_prompt - budgets.message, so that its line is"
+            " shown only for messages with its words; shorten its description",
         )
-        return
+    planner, shortlist = Planner(catalogue.menu(), budgets.planner_prompt, fit), Shortlist(catalogue.menu())
+    await asyncio.to_thread(planner.learn)
     for said in skill.examples:
-        handles = await _chosen(lane, planner, said, budgets)
+        handles = await _chosen(lane, planner, shortlist.pick(said), said, budgets)
         if skill.name not in handles:
             yield Problem(
                 "route", f'the example "{said}" leads to {", ".join("@" + each for each in handles)}'
             )
 
 
-async def _planner(lane: Lane, catalogue: Catalogue, budgets: Budgets) -> tuple[Planner, int]:
-    """The planner of that menu with as many examples as fit, and the tokens of its prompt."""
-    menu = catalogue.menu()
-    for rounds in range(ROUNDS, 0, -1):
-        planner = Planner(menu, budgets.planner_prompt, rounds)
-        tokens = await lane.count(planner.prompt(""))
-        if tokens <= budgets.planner_prompt - budgets.message:
-            break
-    return planner, tokens
-
-
-async def _chosen(lane: Lane, planner: Planner, message: str, budgets: Budgets) -> tuple[str, ...]:
+async def _chosen(
+    lane: Lane, planner: Planner, among: Sequence[str], message: str, budgets: Budgets
+) -> tuple[str, ...]:
     try:
-        await planner.plan(lane, Ledger(budgets.turn, lambda event: None), message)
+        await planner.plan(lane, Ledger(budgets.turn, lambda event: None), message, (), among)
     except PlanSignal as signal:
         return signal.plan.handles
     return (REPLY,)

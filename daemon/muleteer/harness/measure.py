@@ -1,16 +1,19 @@
-"""Static prompts are measured before the first turn: what cannot fit is disabled by name, and when nothing
-is left the daemon does not report itself ready.
+"""Static prompts are measured before the first turn: what cannot fit is disabled by name, a menu that is too
+long is shown in part, and when nothing is left the daemon does not report itself ready.
 
 Counts are the model's own tokenizer's. Nothing is decoded here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 from muleteer.catalogue.declared import name_of
 from muleteer.errors import ConfigError
 from muleteer.harness import follower, tool_agent
 from muleteer.harness.counting import Counts
-from muleteer.harness.planner import ROUNDS, Planner
+from muleteer.harness.menu import BESIDE, Fit, constant_of, exchanges_of, one_round, prompt_of
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Cost, MenuLine
 
@@ -28,42 +31,78 @@ async def disable_what_cannot_fit(counts: Counts, catalogue: Catalogue, budgets:
             catalogue.disable(skill.name, _reason(skill.name, tokens, room, "follower_prompt"))
 
 
-async def disable_until_menu_fits(counts: Counts, catalogue: Catalogue, budgets: Budgets) -> tuple[int, int]:
-    """Show fewer examples, and then disable the longest menu lines (those that servers brought before any
-    other), one by one, until menu and longest message fit; the rounds of examples and the tokens of that
-    prompt. Raises `ConfigError` when not even one line fits."""
+async def fit_menu(counts: Counts, catalogue: Catalogue, budgets: Budgets) -> Fit:
+    """Show fewer example exchanges, then fewer lines (those that servers brought go before any other, long
+    ones before short ones), until menu and longest message fit; lines that are not shown are chosen among
+    for each message. Where that does not do, disable the longest line and try again. Raises `ConfigError`
+    when not even one line fits."""
     room = budgets.planner_prompt - budgets.message
     while True:
         menu = catalogue.menu()
-        for rounds in range(ROUNDS, 0, -1):
-            tokens = await counts.count(Planner(menu, budgets.planner_prompt, rounds).prompt(""))
-            if tokens <= room:
-                return rounds, tokens
+        order = sorted(menu, key=lambda line: (_is_guest(catalogue, line), _length(line)))
+        if fit := await _fit(counts, menu, order, room):
+            return fit
         if len(menu) <= 1:
             last = f" (@{menu[0].handle} alone)" if menu else ""
             raise ConfigError(
-                f"The planner's shortest menu{last} needs {tokens} tokens, but"
-                f" budgets.planner_prompt - budgets.message leaves {room}; raise budgets.planner_prompt."
+                f"The planner's shortest menu{last} does not fit: budgets.planner_prompt - budgets.message"
+                f" leaves {room} tokens; raise budgets.planner_prompt."
             )
-        guests = [line for line in menu if _is_guest(catalogue, line)]
-        longest = max(guests or menu, key=_length).handle
-        which = "a server's longest line" if guests else "the longest line"
+        longest = order[-1].handle
         catalogue.disable(
             longest,
-            f"@{longest} has {which} of a menu that needs {tokens} tokens, but"
-            f" budgets.planner_prompt - budgets.message leaves {room}. Shorten it or raise"
-            " budgets.planner_prompt.",
+            f"@{longest} has the longest line of a menu that does not fit: budgets.planner_prompt -"
+            f" budgets.message leaves {room} tokens. Shorten it or raise budgets.planner_prompt.",
         )
 
 
-async def costs(counts: Counts, catalogue: Catalogue, budgets: Budgets, rounds: int) -> dict[str, Cost]:
-    """What each handle costs. Its part of the planner's prompt, which has so many rounds of examples, is what
-    it adds to one without handles; a level that its turns skip costs nothing."""
-    bare = await counts.count(Planner([], budgets.planner_prompt, rounds).prompt(""))
+async def fit_lines(counts: Counts, menu: Sequence[MenuLine], budgets: Budgets) -> Fit:
+    """As `fit_menu`, of lines that come from nowhere: none is disabled. Raises `ConfigError`."""
+    room = budgets.planner_prompt - budgets.message
+    if fit := await _fit(counts, menu, sorted(menu, key=_length), room):
+        return fit
+    raise ConfigError(f"A menu of {len(menu)} lines does not fit into {room} tokens.")
+
+
+async def _fit(counts: Counts, menu: Sequence[MenuLine], order: Sequence[MenuLine], room: int) -> Fit | None:
+    """As much of the menu as fits into so many tokens, of its lines the first in this order."""
+
+    async def fits(fit: Fit) -> Fit | None:
+        hidden = sorted((line for line in menu if line.handle not in fit.shown), key=_length)[-BESIDE:]
+        tokens = await counts.count(prompt_of(constant_of(menu, fit.exchanges, fit.shown), "", hidden))
+        return replace(fit, tokens=tokens) if tokens <= room else None
+
+    async def most(low: int, high: int, make: Callable[[int], Fit]) -> Fit | None:
+        """The largest of these that fits, by halving: more never needs fewer tokens."""
+        found: Fit | None = None
+        while low <= high:
+            middle = (low + high) // 2
+            if fit := await fits(make(middle)):
+                found, low = fit, middle + 1
+            else:
+                high = middle - 1
+        return found
+
+    full = Fit.whole(menu)
+    return (
+        await fits(full)
+        or await most(one_round(menu), full.exchanges, lambda n: replace(full, exchanges=n))
+        or await most(0, len(order) - BESIDE - 1, lambda n: Fit.part(menu, order[:n]))
+    )
+
+
+async def costs(counts: Counts, catalogue: Catalogue, fit: Fit) -> dict[str, Cost]:
+    """What each handle costs. Its part of the planner's prompt is what its line and those of its examples
+    that are shown add to one without handles; a level that its turns skip costs nothing, and so does a line
+    that is not always shown."""
+    menu = catalogue.menu()
+    constant = constant_of(menu, fit.exchanges, fit.shown)
+    bare = await counts.count(prompt_of(constant_of((), 0), ""))
     shares: dict[str, int] = {}
-    for line in catalogue.menu():
-        alone = await counts.count(Planner([line], budgets.planner_prompt, rounds).prompt(""))
-        shares[line.handle] = alone - bare
+    for line in menu:
+        if line.handle in fit.shown:
+            alone = (*constant_of((line,), 0), *exchanges_of(constant, line.handle))
+            shares[line.handle] = await counts.count(prompt_of(alone, "")) - bare
     found: dict[str, Cost] = {}
     for tool in catalogue.toolbox.tools.values():
         signature = await counts.count(f"- {tool.signature}\n")

@@ -1,47 +1,63 @@
 """Which handles can matter for a message, by words alone: deterministic, no model.
 
-Ranks menu lines by BM25 over their names, descriptions and examples. A short menu is scored whole; only a
-longer one is cut, since a handle that is not scored cannot be chosen.
+Ranks menu lines by BM25 over the words, and four-letter pieces of words, of their names, descriptions,
+examples and parameters. A menu that can be shown whole is scored whole; of a longer one the best are shown
+and scored.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
 from muleteer.skills import MenuLine
 
-# Up to this many handles scoring them all costs less than a wrong cut: a small embedding model's best six
-# of thirteen held the right handle for only 92.5 % of a routing battery.
-SCORE_ALL = 16
+# What a cut leaves. On BFCL the right function is always among its case's best eight; among the 443
+# functions of all `multiple` cases together it is among the best 16 in 98.5 %, and among the best 32 in 99 %.
+KEEP = 16
 
 # BM25's usual constants: term saturation and length normalisation (Robertson and Zaragoza 2009).
 _K1, _B = 1.2, 0.75
 
+# Letters of a piece: inflection and compounds leave pieces whole, which three letters are too common for.
+_PIECE = 4
+
 
 def words(text: str) -> list[str]:
-    """Lower-case words, plurals cut to their stem so that "timers" meets "timer"."""
-    return [w[:-1] if len(w) > 3 and w.endswith("s") else w for w in re.findall(r"\w+", text.casefold())]
+    """Lower-case words without accents, plurals cut to their stem so that "timers" meets "timer"."""
+    flat = "".join(
+        each for each in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(each)
+    )
+    return [w[:-1] if len(w) > 3 and w.endswith("s") else w for w in re.findall(r"[^\W_]+", flat)]
+
+
+def terms(text: str) -> list[str]:
+    """Words, and their pieces with the word's borders marked."""
+    found = words(text)
+    bounded = [f" {word} " for word in found]
+    pieces = (word[i : i + _PIECE] for word in bounded for i in range(len(word) - _PIECE + 1))
+    return [*found, *pieces]
 
 
 class Shortlist:
     """An index over the menu; `keep` is how many handles a cut leaves."""
 
-    def __init__(self, menu: Sequence[MenuLine], keep: int = SCORE_ALL) -> None:
+    def __init__(self, menu: Sequence[MenuLine], keep: int = KEEP) -> None:
         self._keep = keep
         self._handles = [line.handle for line in menu]
         self._texts = [
-            Counter(words(" ".join([line.handle.replace("-", " "), line.description, *line.examples])))
+            Counter(terms(" ".join([line.handle, line.description, *line.examples, line.words])))
             for line in menu
         ]
         self._length = sum(text.total() for text in self._texts) / max(1, len(menu))
-        self._holding = Counter(word for text in self._texts for word in text)
+        self._holding = Counter(term for text in self._texts for term in text)
 
     def pick(self, message: str) -> tuple[str, ...]:
         """The handles worth scoring, best first; ties keep the menu's order."""
-        wanted = set(words(message))
+        wanted = set(terms(message))
         scores = [self._score(wanted, text) for text in self._texts]
         ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
         return tuple(self._handles[i] for i in ranked[: self._keep])
@@ -49,9 +65,9 @@ class Shortlist:
     def _score(self, wanted: set[str], text: Counter[str]) -> float:
         size = _K1 * (1 - _B + _B * text.total() / self._length) if self._length else 0.0
         return sum(
-            self._rarity(word) * text[word] * (_K1 + 1) / (text[word] + size) for word in wanted & text.keys()
+            self._rarity(term) * text[term] * (_K1 + 1) / (text[term] + size) for term in wanted & text.keys()
         )
 
-    def _rarity(self, word: str) -> float:
-        holding, all_lines = self._holding[word], len(self._texts)
+    def _rarity(self, term: str) -> float:
+        holding, all_lines = self._holding[term], len(self._texts)
         return math.log(1 + (all_lines - holding + 0.5) / (holding + 0.5))

@@ -27,7 +27,6 @@ from muleteer.harness.ledger import Ledger
 from muleteer.harness.planner import REPLY, Planner
 from muleteer.harness.shortlist import Shortlist
 from muleteer.harness.signals import PlanSignal
-from muleteer.settings.sections import Budgets
 from muleteer.skills import load_catalogue
 from muleteer.tool import Services
 from muleteer.toolbox import Toolbox

@@ -19,3 +19,10 @@ def _template(name: str) -> Template:
 def render(name: str, **values: str) -> str:
     """The prompt `name` with its `$placeholders` filled; raises `KeyError` if one is missing."""
     return _template(name).substitute(values)
+
+
+@cache
+def lines_of(name: str) -> tuple[str, ...]:
+    """The lines of a file that is a list, and no template."""
+    text = files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line.strip())

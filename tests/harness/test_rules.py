@@ -1,0 +1,102 @@
+"""What a message cannot want, by rules: questions, and messages without an address."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from muleteer.harness.rules import ASKS, NO_ADDRESS, against, asks, names_address
+from muleteer.skills import MenuLine
+
+SWITCH = MenuLine("switch", "Switch things.", ("turn on the light",), effect="physical")
+TIMER = MenuLine("timer", "Timers.", ("ten minutes", "which timers are set"), effect="write")
+PAGE = MenuLine("http-get", "Read a page.", ("read example.org",), address=True)
+SENSOR = MenuLine("sensor", "Read sensors.", ("is the light on",))
+
+QUESTIONS = [
+    "is the light on",
+    "Is the pump still running?",
+    "what's switched on",
+    "do you remember the name of the vet",
+    "when is the meeting",
+    "at what time does it start",
+    "are the windows shut?",
+    "ist das Licht im Bad an",
+    "läuft die Pumpe noch",
+    "wie warm ist es",
+    "seit wann brennt das Licht",
+    "está encendida la luz",
+    "la porte est-elle fermée",
+    "est-ce que le chauffage marche",
+    "c'è luce in cantina",
+    "ışık açık mı",
+    "is de deur dicht",
+    "check whether the stove is off",
+    "sag mir, ob das Fenster offen ist",
+    "ok, is the heater on?",
+]
+ORDERS = [
+    "turn on the light",
+    "could you turn on the light?",
+    "would you please start the pump",
+    "kannst du bitte das Licht ausmachen?",
+    "puedes apagar la luz",
+    "do not forget the milk",
+    "it is dark in here, turn on the lamp",
+    "when it gets dark, turn on the lamp",
+    "should it be cold, start the heater",
+    "is the door open? Then turn on the lamp.",
+    "am Montag das Licht anmachen",
+    "check whether the window is open, and if so stop the heater",
+    "es ist dunkel, mach das Licht an",
+    "ışığı açar mısın",
+    "remember what I said",
+    "",
+]
+
+
+@pytest.mark.parametrize("message", QUESTIONS)
+def test_a_question_is_no_order(message: str) -> None:
+    assert asks(message)
+    assert against(message, SWITCH) == ASKS
+
+
+@pytest.mark.parametrize("message", ORDERS)
+def test_an_order_may_be_polite_or_have_a_condition(message: str) -> None:
+    assert not asks(message)
+    assert not against(message, SWITCH)
+
+
+def test_what_answers_questions_by_its_own_examples_may_be_asked() -> None:
+    assert not against("which alarms are set", TIMER)
+    assert not against("is the light on", SENSOR)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "open example.org/news",
+        "what does https://example.com say",
+        "www.example.de",
+        "look at 192.168.1.5:8080",
+        "read example.org",
+        "fetch http://example.net/hours.txt",
+    ],
+)
+def test_an_address_is_named(message: str) -> None:
+    assert names_address(message)
+    assert not against(message, PAGE)
+
+
+@pytest.mark.parametrize(
+    "message", ["send a mail to Tom", "post this", "open letter.pdf", "it is 3.5 m", "z.B. heute", "at 7.30"]
+)
+def test_a_message_without_an_address_wants_no_page(message: str) -> None:
+    assert against(message, PAGE) == NO_ADDRESS
+
+
+@given(st.text(max_size=400))
+def test_rules_bear_anything(message: str) -> None:
+    for line in (SWITCH, TIMER, PAGE, SENSOR):
+        assert against(message, line) in ("", ASKS, NO_ADDRESS)
