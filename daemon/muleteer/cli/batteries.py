@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+BOTH = ("harness", "flat")
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 OPTIONS = (
@@ -43,6 +44,13 @@ def fewer(cases: Sequence[T], quick: bool, most: int | None) -> list[T]:
     """Evenly spread ones: a tenth, at least ten, when it should be quick, and never more than `most`."""
     n = min(len(cases), max(10, len(cases) // 10) if quick else len(cases), most or len(cases))
     return [cases[i * len(cases) // n] for i in range(n)]
+
+
+def paths_of(sides: tuple[str, ...]) -> tuple[str, ...]:
+    """The two paths, or those of them that were asked for. Raises `click.BadParameter` for another."""
+    if unknown := [side for side in sides if side not in BOTH]:
+        raise click.BadParameter(f"there is no side {unknown[0]!r}; there are {' and '.join(BOTH)}.")
+    return sides or BOTH
 
 
 def run_battery(

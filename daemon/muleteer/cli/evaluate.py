@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from muleteer.cli.batteries import FOLDER, battery_options, fewer, run_battery
+from muleteer.cli.batteries import FOLDER, battery_options, fewer, paths_of, run_battery
 from muleteer.cli.routing import routing
 
 
@@ -23,6 +23,110 @@ def evaluate() -> None:
     Example:
       muleteer evaluate crafting --quick --model small
     """
+
+
+@evaluate.command()
+@battery_options
+def crafting(quick: bool, most: int | None, sides: tuple[str, ...], **how: Any) -> None:
+    """Right arguments for the shipped tools, when it is known which tool is wanted.
+
+    \b
+    Example:
+      muleteer evaluate crafting --quick --model small
+    """
+    from muleteer.evaluate.batteries import crafting as battery
+
+    run_battery(battery.Crafting(fewer(battery.read(), quick, most), paths_of(sides)), **how)
+
+
+@evaluate.command()
+@battery_options
+def judgement(quick: bool, most: int | None, sides: tuple[str, ...], **how: Any) -> None:
+    """Whether a message wants any of the shipped tools: call, or only answer.
+
+    \b
+    Example:
+      muleteer evaluate judgement --model small --markdown judgement.md
+    """
+    from muleteer.evaluate.batteries import judgement as battery
+
+    run_battery(battery.Judgement(fewer(battery.read(), quick, most), paths_of(sides)), **how)
+
+
+@evaluate.command()
+@battery_options
+def turns(quick: bool, most: int | None, sides: tuple[str, ...], **how: Any) -> None:
+    """Whole turns with simulated tools: what is called, what is not, and what is said in the end.
+
+    \b
+    Example:
+      muleteer evaluate turns --model standard --json turns.json
+    """
+    from muleteer.evaluate.batteries import turns as battery
+
+    run_battery(battery.Turns(fewer(battery.read(), quick, most), paths_of(sides)), **how)
+
+
+@evaluate.command()
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    type=click.Choice(["multiple", "live_multiple", "simple_python", "live_simple", "irrelevance"]),
+    help="Only this one; may be given again.",
+)
+@battery_options
+def bfcl(
+    categories: tuple[str, ...], quick: bool, most: int | None, sides: tuple[str, ...], **how: Any
+) -> None:
+    """Berkeley's function calling leaderboard: each case with its own functions, checked by its own checker.
+
+    \b
+    Its data come with `pip install --no-deps bfcl-eval`.
+    Example:
+      muleteer evaluate bfcl --category multiple --category irrelevance --most 100 --json bfcl.json
+    """
+    from muleteer.evaluate.batteries import bfcl as reader
+    from muleteer.evaluate.batteries.calling import Calls
+
+    questions = []
+    for category in categories or reader.CATEGORIES:
+        questions += fewer(reader.read(category, reader.folder()), quick, most)
+    groups = [question.category for question in questions]
+    run_battery(Calls("bfcl", questions, groups, paths_of(sides)), **how)
+
+
+@evaluate.command()
+@click.option(
+    "--tools", "sizes", multiple=True, type=click.IntRange(2, 2000), help="So many; may be given again."
+)
+@click.option(
+    "--profile", type=click.Path(path_type=Path, dir_okay=False), help="Write here which path is better."
+)
+@battery_options
+def load(
+    sizes: tuple[int, ...],
+    profile: Path | None,
+    quick: bool,
+    most: int | None,
+    sides: tuple[str, ...],
+    **how: Any,
+) -> None:
+    """BFCL's `multiple` with 4, 8, 24 and 80 functions in reach, constant prompts decoded on both sides.
+
+    \b
+    Example:
+      muleteer evaluate load --tools 4 --tools 24 --most 40 --model standard --plot load.png
+    """
+    from muleteer.evaluate.batteries import bfcl as reader
+    from muleteer.evaluate.batteries import profiles
+    from muleteer.evaluate.batteries.calling import loaded
+
+    questions = fewer(reader.read("multiple", reader.folder()), quick, most)
+    report = run_battery(loaded(questions, sizes or (4, 8, 24, 80), paths_of(sides)), **how)
+    if profile:
+        profiles.write(report, profile)
+        click.echo(f"Written: {profile}")
 
 
 @evaluate.command()

@@ -26,9 +26,13 @@ from muleteer.skills import MenuLine
 
 NONE = "none"
 
-# Lines of a menu. On BFCL the right function is nearly always among the best eight of any number, and each
-# line costs some 25 tokens.
-SHOWN = 8
+# Names that are scored. On BFCL the right function is nearly always among the best eight of any number; one
+# more costs some six tokens.
+SCORED = 8
+
+# Lines of a menu that is shown whole, and so is constant: decoded once, for every message to come. A line has
+# some 30 tokens; of a longer menu only the lines of the names that are scored are shown.
+WHOLE = 24
 
 # `none` must be at least this likely.
 NONE_SHARE = 0.5
@@ -61,14 +65,19 @@ class Decision:
 
 
 class Staged:
-    """A caller's tools. `refused` says of each one that cannot be used why, as a sentence. `shown` is how
-    many lines the menu has at most."""
+    """A caller's tools. `refused` says of each one that cannot be used why, as a sentence. `scored` is how
+    many names are scored at most, `whole` how many lines a menu may have that is shown whole."""
 
     def __init__(
-        self, tools: Sequence[ToolSpec], *, shown: int = SHOWN, none_share: float = NONE_SHARE
+        self,
+        tools: Sequence[ToolSpec],
+        *,
+        scored: int = SCORED,
+        whole: int = WHOLE,
+        none_share: float = NONE_SHARE,
     ) -> None:
         self.refused: dict[str, str] = {}
-        self._none_share, self._shown = none_share, shown
+        self._scored, self._whole, self._none_share = scored, whole, none_share
         self.tools: dict[str, ToolSpec] = {}
         for tool in tools:
             try:
@@ -80,7 +89,7 @@ class Staged:
             MenuLine(tool.name, tool.description, (_spelled(tool.name),), words=_parameters(tool))
             for tool in self.tools.values()
         ]
-        self._shortlist = Shortlist(menu, shown)
+        self._shortlist = Shortlist(menu, scored)
 
     def _take(self, tool: ToolSpec) -> None:
         """Take in a tool with the schema that is enforced. Raises `SkillError`."""
@@ -89,11 +98,12 @@ class Staged:
         vet(tool.parameters)
         self.tools[tool.name] = tool
 
-    def warming(self) -> list[Conversation]:
-        """The prompts that all messages begin with: none for a menu that depends on the message."""
-        if len(self.tools) > self._shown:
-            return []
-        return [self._choosing(tuple(self.tools), (Message("user", ""),))]
+    def constants(self, names: Sequence[str] = ()) -> list[Conversation]:
+        """The prompts that messages begin with, as far as they are constant: the menu's, if it is shown
+        whole, and those of the named tools' arguments."""
+        asked = (Message("user", ""),)
+        menus = [self._choosing(tuple(self.tools), asked)] if len(self.tools) <= self._whole else []
+        return [*menus, *(_filling(self.tools[name], asked) for name in names if name in self.tools)]
 
     async def decide(
         self,
@@ -123,7 +133,7 @@ class Staged:
 
     def _offered(self, message: str) -> tuple[str, ...]:
         """The names that are shown and scored, in the caller's order."""
-        if len(self.tools) <= self._shown:
+        if len(self.tools) <= self._scored:
             return tuple(self.tools)
         picked = set(self._shortlist.pick(message))
         return tuple(name for name in self.tools if name in picked)
@@ -132,16 +142,17 @@ class Staged:
         best = max((name for name in shares if name != NONE), key=lambda name: shares[name])
         return best if must or shares[NONE] < self._none_share else None
 
-    def _choosing(self, offered: Sequence[str], messages: Sequence[Message]) -> Conversation:
-        system = render("staged", menu="\n".join(self._lines[name] for name in offered))
+    def _choosing(self, shown: Sequence[str], messages: Sequence[Message]) -> Conversation:
+        system = render("staged", menu="\n".join(self._lines[name] for name in shown))
         return Conversation((Message("system", system), *messages), constant=1)
 
     async def _choose(
         self, lane: Lane, ledger: Ledger, offered: Sequence[str], messages: Sequence[Message]
     ) -> dict[str, float]:
         options = (*offered, NONE)
+        shown = tuple(self.tools) if len(self.tools) <= self._whole else offered
         ledger.allow(1)
-        choice = await lane.choose(self._choosing(offered, messages), options)
+        choice = await lane.choose(self._choosing(shown, messages), options)
         ledger.book("choice", choice.use)
         return dict(zip(options, choice.probabilities, strict=True))
 
@@ -151,15 +162,18 @@ class Staged:
         """The call of one tool; None where its arguments did not come to an end in time."""
         if not tool.parameters.get("properties"):
             return Called(tool.name, {})
-        prompt = Conversation(
-            (Message("system", render("staged_agent")), *messages), (tool,), constant=1, begin_call=True
-        )
+        prompt = _filling(tool, messages)
         written = await lane.fill(prompt, tool.parameters, limit=ledger.allow(ARGUMENTS))
         ledger.book(f"agent:{tool.name}", written.use)
         if written.finish != "stop":
             return None
         arguments: dict[str, object] = json.loads(written.text)
         return Called(tool.name, arguments)
+
+
+def _filling(tool: ToolSpec, messages: Sequence[Message]) -> Conversation:
+    system = Message("system", render("staged_agent"))
+    return Conversation((system, *messages), (tool,), constant=1, begin_call=True)
 
 
 def _asked(messages: Sequence[Message], calls: Sequence[Called]) -> tuple[Message, ...]:

@@ -1,4 +1,4 @@
-"""A run's report, as files: JSON, Markdown and a picture. Every one says command, machine, model and versions.
+"""A run's report as files: JSON, Markdown and a picture. Each says command, machine, model and versions.
 
 Knows files and how a report is worded; the figures are `summary.py`'s.
 """
