@@ -85,7 +85,8 @@ async def gently(function: Callable[[], T], name: str) -> T:
 
     def run() -> T:
         thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, max(NICE, os.getpriority(os.PRIO_PROCESS, thread)))
+        with suppress(PermissionError):  # a service may be forbidden to change any priority
+            os.setpriority(os.PRIO_PROCESS, thread, max(NICE, os.getpriority(os.PRIO_PROCESS, thread)))
         return function()
 
     return await in_thread(run, name, lambda: None)

@@ -23,7 +23,8 @@ KIND_LIMIT = 16  # bytes of a suffix
 
 def main() -> None:
     """Serve the socket at standard input until its other end is closed."""
-    os.nice(15)
+    with suppress(OSError):  # a service may be forbidden to change any priority
+        os.nice(15)
     for what, limit in (
         (resource.RLIMIT_AS, MEMORY),
         (resource.RLIMIT_FSIZE, 0),

@@ -71,25 +71,21 @@ class Engine(Lane):
         super().__init__(self)
         policy = Restarts(restarts, first_pause)
         self._supervisor = Supervisor(command, wire.Load(str(model), settings), self, policy, load_timeout)
-        self._limit = queue
-        self._load_timeout = load_timeout
-        self._silence = silence
-        self._cancel_timeout = cancel_timeout
+        self._limit, self._load_timeout = queue, load_timeout
+        self._silence, self._cancel_timeout = silence, cancel_timeout
         self._ids = itertools.count(1)
         self._waiting: Queue[Job] = Queue()
         self._running: Job | None = None
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._idle_unload = idle_unload
-        self._keep_until = 0.0
+        self._keep_until = self._heard = 0.0
         self._unloading: asyncio.TimerHandle | None = None
         self._expecting: asyncio.TimerHandle | None = None
-        self._threads = 0
-        self._deferred = ""
+        self._threads, self._deferred = 0, ""
         self._patience: asyncio.TimerHandle | None = None
         self._deadline: asyncio.TimerHandle | None = None
-        self._past = Use()
-        self._ledger = wire.Ledger(Held(), Use())
+        self._past, self._ledger = Use(), wire.Ledger(Held(), Use())
         self._typical_s = 1.0
 
     # Life.
@@ -130,6 +126,10 @@ class Engine(Lane):
             deferred=self._deferred,
             queued_background=len(self._waiting) - self._waiting.count(background=False),
         )
+
+    def silence(self) -> float:
+        """Seconds since the running request's last sign of life; 0 when there is none."""
+        return asyncio.get_running_loop().time() - self._heard if self._running else 0.0
 
     async def ready(self, timeout: float) -> Properties:  # noqa: ASYNC109  (part of the sentence it raises)
         """Wait until the model is loaded, loading it if it was unloaded. Raises `EngineError` after `timeout`
@@ -301,6 +301,7 @@ class Engine(Lane):
             self._supervisor.send(wire.to_engine(wire.Threads(self._threads)))
 
     def _listen(self) -> None:
+        self._heard = asyncio.get_running_loop().time()
         self._arm(self._silence, f"gave no sign of life for {self._silence:g} seconds and was killed")
 
     def _arm(self, seconds: float, cause: str) -> None:

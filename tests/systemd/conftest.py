@@ -1,0 +1,139 @@
+"""Muleteer installed as on a device: the wheel in a virtual environment under /opt, and a machine to run it.
+
+The environment is made with the distribution's Python, since a service user can execute no interpreter in
+somebody's home. Its libraries are those of the environment that runs these tests, shown read-only.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from muleteer.engine import models
+from tests.systemd.machine import Machine, machine, missing
+
+ROOT = Path(__file__).resolve().parents[2]
+VENV = "/opt/muleteer"
+LIBRARIES = "/opt/muleteer-libraries"
+MODELS = "/srv/models"
+COMMAND = f"{VENV}/bin/muleteer"
+PYTHON = "/usr/bin/python3"
+
+SETTINGS = f"""\
+models = "{MODELS}"
+[engine]
+model = "tiny"
+[files]
+folders = ["/srv/papers"]
+"""
+
+SCRIPT = f"""\
+#!{VENV}/bin/python3
+import sys
+from muleteer.cli import main
+sys.exit(main())
+"""
+
+
+class Boots(Protocol):
+    """Boots a machine with Muleteer in it; with `install` its units are those of `muleteer install`."""
+
+    def __call__(self, network: str = "", name: str = "mule") -> AbstractContextManager[Machine]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """Muleteer as it is copied into a machine, by where it goes; and what the machine is shown."""
+
+    copies: dict[Path, str]
+    shown: dict[Path, str]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where no machine can be booted, its tests say why."""
+    why = missing() or _unfit()
+    for item in items:
+        if why and "tests/systemd" in str(item.path) and {"package", "boots", "service"} & _fixtures(item):
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    folder = tmp_path_factory.mktemp("package")
+    build = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-build-isolation", "--no-deps"]
+    subprocess.run([*build, "--wheel-dir", folder, ROOT], check=True)
+    (wheel,) = folder.glob("muleteer-*.whl")
+    venv = folder / "venv"
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", venv], check=True)
+    settings = venv / "pyvenv.cfg"
+    settings.write_text(settings.read_text().replace(str(venv), VENV))
+    site = venv / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    (site / "libraries.pth").write_text(LIBRARIES + "\n")
+    command = venv / "bin" / "muleteer"
+    command.write_text(SCRIPT)
+    command.chmod(0o755)
+    config = folder / "config.toml"
+    config.write_text(SETTINGS)
+    model = models.locate("tiny")
+    assert model, "The model tiny is missing; run make setup."
+    return Package(
+        {venv: VENV, config: "/etc/muleteer/config.toml"},
+        {Path(sysconfig.get_path("purelib")): LIBRARIES, model.parent: MODELS},
+    )
+
+
+@pytest.fixture(scope="session")
+def boots(package: Package) -> Boots:
+    @contextmanager
+    def boot(network: str = "", name: str = "mule") -> Iterator[Machine]:
+        with machine(copies=package.copies, shown=package.shown, network=network, name=name) as booted:
+            booted.run("useradd", "--user-group", "--groups", "", "anna")
+            yield booted
+
+    return boot
+
+
+@pytest.fixture(scope="session")
+def service(boots: Boots) -> Iterator[Machine]:
+    """A machine whose service is installed and runs. Its tests leave it running."""
+    with boots() as booted:
+        install(booted)
+        yield booted
+
+
+def install(booted: Machine) -> None:
+    """Install the service, and let anna use it."""
+    share = f"{VENV}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/muleteer/share"
+    booted.run("sh", "-c", f"cp {share}/systemd/*.service {share}/systemd/*.socket /etc/systemd/system/")
+    booted.run("systemd-sysusers", f"{share}/systemd/sysusers.d/muleteer.conf")
+    booted.run("systemd-tmpfiles", "--create", f"{share}/systemd/tmpfiles.d/muleteer.conf")
+    booted.run("systemctl", "daemon-reload")
+    booted.run("systemctl", "enable", "--now", "muleteer.service")
+    booted.run("usermod", "--append", "--groups", "muleteer", "anna")
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+def _unfit() -> str:
+    """Why the distribution's Python cannot run the libraries that are here."""
+    if not os.access(PYTHON, os.X_OK):
+        return f"There is no {PYTHON}, which the service would run with."
+    said = subprocess.run([PYTHON, "-V"], capture_output=True, text=True, check=False).stdout.split()[-1]
+    ours = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if said.rpartition(".")[0] != ours:
+        return f"{PYTHON} is {said}, and the libraries here are for {ours}."
+    return ""
