@@ -1,0 +1,106 @@
+"""A caller's own tools on a scripted brain: what is shown, scored, filled and refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muleteer.engine.protocol import Message, ToolSpec
+from muleteer.harness.ledger import Ledger
+from muleteer.harness.staged import NONE, SCORED, WHOLE, Called, Staged
+from tests.harness.scripted import Choose, Fill, ScriptedBrain
+
+PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
+
+
+def spec(name: str, description: str = "", parameters: dict[str, Any] | None = None) -> ToolSpec:
+    return ToolSpec(name, description or f"Does {name}.", PLACE if parameters is None else parameters)
+
+
+def said(text: str) -> tuple[Message, ...]:
+    return (Message("user", text),)
+
+
+def ledger() -> Ledger:
+    return Ledger(10_000, lambda event: None)
+
+
+async def test_one_choice_and_one_fill_make_a_call() -> None:
+    brain = ScriptedBrain(Choose({"weather": 0.9, NONE: 0.1}), Fill({"place": "Oslo"}))
+    book = ledger()
+    found = await Staged([spec("weather"), spec("traffic")]).decide(brain, book, said("rain in Oslo?"))
+    assert found.calls == (Called("weather", {"place": "Oslo"}),)
+    assert [level.name for level in book.levels] == ["choice", "agent:weather"]
+    assert tuple(brain.options[0]) == ("weather", "traffic", NONE)
+    menu = brain.asked[0].messages[0].content
+    assert "- weather: Does weather." in menu
+    assert "place" not in menu  # no schema is shown before one is chosen
+    (tool,) = brain.asked[1].tools
+    assert tool.name == "weather"
+    assert brain.asked[1].begin_call
+
+
+async def test_none_is_no_call_unless_there_must_be_one() -> None:
+    shares = {"weather": 0.3, NONE: 0.7}
+    staged = Staged([spec("weather")])
+    nothing = await staged.decide(ScriptedBrain(Choose(shares)), ledger(), said("tell a joke"))
+    assert nothing.calls == ()
+    brain = ScriptedBrain(Choose(shares), Fill({"place": ""}))
+    forced = await staged.decide(brain, ledger(), said("tell a joke"), must=True)
+    assert [call.name for call in forced.calls] == ["weather"]
+
+
+async def test_a_tool_without_parameters_costs_no_fill() -> None:
+    brain = ScriptedBrain(Choose({"ping": 1.0}))
+    found = await Staged([spec("ping", parameters={})]).decide(brain, ledger(), said("ping"))
+    assert found.calls == (Called("ping", {}),)
+
+
+async def test_arguments_that_do_not_come_to_an_end_are_no_call() -> None:
+    brain = ScriptedBrain(Choose({"weather": 1.0}), Fill({"place": "Os"}, finish="length"))
+    assert (await Staged([spec("weather")]).decide(brain, ledger(), said("?"))).calls == ()
+
+
+async def test_several_calls_end_with_none_or_with_a_repetition() -> None:
+    one, two = Fill({"place": "Oslo"}), Fill({"place": "Rome"})
+    weather = Choose({"weather": 1.0})
+    staged = Staged([spec("weather")])
+    brain = ScriptedBrain(weather, one, weather, two, Choose({NONE: 1.0}))
+    found = await staged.decide(brain, ledger(), said("Oslo and Rome"), most=5)
+    assert [call.arguments["place"] for call in found.calls] == ["Oslo", "Rome"]
+    assert 'weather({"place": "Oslo"})' in brain.asked[2].messages[-1].content
+    again = ScriptedBrain(weather, one, weather, one)
+    assert len((await staged.decide(again, ledger(), said("Oslo"), most=5)).calls) == 1
+
+
+async def test_a_schema_that_cannot_be_enforced_is_refused_by_name_and_never_offered() -> None:
+    odd = spec("odd", parameters={"type": "object", "not": {}})
+    brain = ScriptedBrain(Choose({NONE: 1.0}))
+    staged = Staged([odd, spec("weather"), spec("weather"), spec(NONE)])
+    await staged.decide(brain, ledger(), said("?"))
+    assert "not" in staged.refused["odd"]
+    assert "rename" in staged.refused["weather"]
+    assert "rename" in staged.refused[NONE]
+    assert tuple(brain.options[0]) == ("weather", NONE)
+
+
+async def test_with_nothing_to_call_nothing_is_asked() -> None:
+    assert (await Staged([]).decide(ScriptedBrain(), ledger(), said("?"))).calls == ()
+
+
+async def test_of_many_tools_the_likely_ones_are_scored_and_a_long_menu_shows_no_others() -> None:
+    for number, shown in ((WHOLE, WHOLE), (80, SCORED)):
+        tools = [spec(f"tool_{i}", f"Handles matter {i}.") for i in range(number - 1)]
+        tools.append(spec("get_weather", "The weather forecast for a city."))
+        brain = ScriptedBrain(Choose({"get_weather": 1.0}), Fill({"place": "Oslo"}))
+        found = await Staged(tools).decide(brain, ledger(), said("What is the weather in the city of Oslo?"))
+        assert found.calls[0].name == "get_weather"
+        assert len(brain.options[0]) == SCORED + 1
+        assert brain.asked[0].messages[0].content.count("\n- ") == shown + 1  # and none
+
+
+def test_the_constant_prompts_are_the_menu_and_the_named_tools() -> None:
+    staged = Staged([spec("weather"), spec("traffic")])
+    menu, agent = staged.constants(["traffic", "gone"])
+    assert "traffic" in menu.messages[0].content
+    assert [tool.name for tool in agent.tools] == ["traffic"]
+    assert Staged([spec(f"t{i}") for i in range(WHOLE + 1)]).constants() == []
