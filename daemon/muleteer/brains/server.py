@@ -146,7 +146,7 @@ class Server:
                     async for text in texts:
                         if prose := reading.feed(text):
                             yield prose
-                rest, calls = reading.finish(reply.calls)
+                rest, calls = reading.finish(reply.calls, reply.finish == "length")
                 break
             except _AgainError as error:
                 if reply.begun or retries == self.settings.retries:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from muleteer.engine.protocol import Conversation, Text
 from muleteer.toolbox import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What L1 decided: handles without "@", best first, and the probability of the first."""
+    """What L1 decided: handles without "@", best first, and the probability of the first. A free brain gives a
+    `rationale`, its own sentence, and no probability."""
 
     handles: tuple[str, ...]
     confidence: float
+    rationale: str = ""
 
 
 class Signal(Exception):  # noqa: N818 (a signal is not an error)
@@ -35,12 +38,20 @@ class ToolLoopHalt(Signal):
 
 
 class ConfirmSignal(Signal):
-    """A call needs a yes before it may run: the turn is over until somebody gives one."""
+    """A call needs a yes before it may run: the turn is over until somebody gives one. Each level that it
+    passes adds what is left of it: L2 its prompt and the call that it wrote, code the tools that were to
+    follow."""
 
     def __init__(self, tool: Tool, arguments: dict[str, object]) -> None:
         super().__init__(tool.name)
         self.tool, self.arguments = tool, arguments
+        self.written: tuple[Conversation, Text] | None = None
+        self.tools: tuple[Tool, ...] = ()
 
 
 class BudgetExceeded(Signal):
-    """The turn's tokens or seconds are spent: nothing more may ask the model. `str(signal)` is a sentence."""
+    """So many tokens of a turn are spent: no level may ask for more."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__(f"the {tokens} tokens of this turn are spent")
+        self.tokens = tokens

@@ -7,6 +7,7 @@ schema, so they are valid or there are none.
 from __future__ import annotations
 
 import json
+from typing import Protocol
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.brains import Lane
@@ -32,6 +33,12 @@ def prompt(tool: Tool, instruction: str) -> Conversation:
 def retry(instruction: str, control: str) -> str:
     """The instruction again, with what went wrong."""
     return render("agent_retry", instruction=instruction, error=control.removeprefix("error: "))
+
+
+class Agent(Protocol):
+    """L3, on whatever brain: the arguments of one call, or None where none could be had."""
+
+    async def arguments(self, tool: Tool, instruction: str) -> dict[str, object] | None: ...
 
 
 class ToolAgent:
