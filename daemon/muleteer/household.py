@@ -39,6 +39,7 @@ from muleteer.web.fetching import WebReader
 
 log = logging.getLogger(__name__)
 
+NO_SEAT = "this device takes no part in a household; its log or `seat.enabled` in the settings says why."
 NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings names one."
 
 
@@ -89,6 +90,8 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             documents=documents if settings.files.folders else Absent(NO_FOLDERS),
             calendars=calendars,
             timers=timers,
+            seat=seat.slots if seat else Absent(NO_SEAT),
+            inbox=seat.results if seat else Absent(NO_SEAT),
             notebook=notebook,
             memory=memory,
             offline=offline,
@@ -125,9 +128,9 @@ async def _seat(settings: Settings, closing: Closing, broadcast: Broadcast) -> S
         return None
     try:
         seat = SeatService(settings.seat, settings.state, broadcast)
+        await seat.open()
     except OSError as error:
-        log.error("This device takes no part in a household: %s.", error.strerror or error)
+        log.error("This device takes no part in a household: %s", error.strerror or error)
         return None
     closing.add("seat", seat.close, urgent=True)  # another device takes over at once
-    await seat.open()
     return seat

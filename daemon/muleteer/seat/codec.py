@@ -1,4 +1,4 @@
-"""Election messages as frames and back. Pure.
+"""What devices say about the seat and about claims, as frames and back. Pure.
 
 A heartbeat goes to every device every second and a half, for years: so a message is a short list, without
 what the connection says already (who sends, who is meant) and without what is as usual at its end.
@@ -6,13 +6,17 @@ what the connection says already (who sends, who is meant) and without what is a
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
+from muleteer.seat.claiming import MOST_IN_BOOK, Saying, Talk
+from muleteer.seat.claims import Claim, State
 from muleteer.seat.messages import Kind, Message
 from muleteer.seat.wire import BadFrameError, Body
 from muleteer.store.votes import membership_fields, membership_from
 
 KINDS = tuple(Kind)  # a message's kind is its place here
+TALKS, STATES = tuple(Talk), tuple(State)
 GRANTED, UNWILLING = 1, 2
 LARGEST = 2**53  # a number; JSON carries no larger one unharmed
 LONGEST_ID = 64  # characters
@@ -61,3 +65,54 @@ def message_from(body: Body, source: str, target: str) -> Message:
         boot=boot,
         membership=enrolled,
     )
+
+
+def saying_frame(saying: Saying) -> dict[str, object]:
+    """`{"c": [kind, term, accepted, claim that is held, claims]}`"""
+    held = _claim_fields(saying.held) if saying.held else 0
+    claims = [_claim_fields(each) for each in saying.claims]
+    return {"c": [TALKS.index(saying.talk), saying.term, int(saying.accepted), held, claims]}
+
+
+def saying_from(body: Body, source: str, target: str) -> Saying:
+    """Raises `BadFrameError` for what nobody of ours has written."""
+    try:
+        kind, term, accepted, held, claims = body["c"]
+        if not isinstance(claims, list) or len(claims) > MOST_IN_BOOK or not 0 <= kind < len(TALKS):
+            raise ValueError("its claims are none, or too many")
+        read = tuple(_claim_from(each) for each in claims)
+        return Saying(
+            TALKS[kind],
+            source,
+            target,
+            _count(term),
+            read,
+            bool(accepted),
+            _claim_from(held) if held else None,
+        )
+    except (KeyError, ValueError, TypeError, OverflowError, OSError) as error:
+        raise BadFrameError(f"it says nothing about claims: {error}") from error
+
+
+def _claim_fields(claim: Claim) -> list[object]:
+    made = round(claim.made.timestamp(), 3) if claim.made else 0
+    flags = int(claim.repeatable) + 2 * int(claim.settles)
+    run = [claim.term, claim.device, STATES.index(claim.state), claim.attempt]
+    return [claim.skill, claim.slot, *run, flags, made]
+
+
+def _claim_from(fields: Any) -> Claim:
+    skill, slot, term, device, state, attempt, flags, made = fields
+    if not all(isinstance(each, str) and len(each) <= LONGEST_ID for each in (skill, slot, device)):
+        raise ValueError("a name is none, or too long")
+    if not 0 <= state < len(STATES) or not isinstance(made, int | float):
+        raise ValueError("a state or a time is none")
+    when = datetime.fromtimestamp(made, UTC) if made else None
+    run = _count(term), device, bool(flags & 1), STATES[state], _count(attempt), bool(flags & 2)
+    return Claim(skill, slot, *run, when)
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or not 0 <= value < LARGEST:
+        raise ValueError("a number is none")
+    return value

@@ -35,6 +35,7 @@ class Surroundings(Protocol):
     def send(self, message: Message) -> None: ...
     def changed(self, change: RoleChange) -> None: ...
     def warned(self, warning: str) -> None: ...
+    def stepped(self) -> None: ...
 
 
 class Machine:
@@ -102,6 +103,7 @@ class Machine:
             self._around.changed(change)
         for warning in output.warnings:
             self._around.warned(warning)
+        self._around.stepped()
 
     async def _keep(self, durable: Durable) -> None:
         """Until it is on disk: what is not may not be said."""

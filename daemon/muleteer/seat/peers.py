@@ -114,6 +114,10 @@ class Peers:
             known = [each for each in self._found.get(peer, ()) if each != (link.address.host, port)]
             self._found[peer] = [Address(link.address.host, port), *known][:MOST_ADDRESSES]
 
+    def place(self, peer: str) -> Address | None:
+        """Where a member was last met or found."""
+        return next(iter(self._found.get(peer, ())), None)
+
     def send(self, peer: str, body: Mapping[str, object]) -> bool:
         """Whether there is a connection that takes it."""
         link = self.links.get(peer)

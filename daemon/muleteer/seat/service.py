@@ -1,9 +1,8 @@
 """The driver's seat of this device: what the daemon, its tools and its people see of it.
 
 Puts the parts together: the election on its clock (`machine`), the list of members (`enrolment`), the
-connections (`peers`) and where to look for them (`discovery`). A device that belongs to no household opens no
-port and announces nothing, until somebody wants it to let another one in or to join. Knows how they depend on
-each other; nothing of what is driven.
+connections (`peers`, `network`) and the work that is claimed (`work`, `slots`, `results`). Knows how they
+depend on each other; nothing of what is driven.
 """
 
 from __future__ import annotations
@@ -19,18 +18,24 @@ from typing import Any
 from muleteer.broadcast import Broadcast
 from muleteer.errors import SeatError
 from muleteer.seat import pairing
+from muleteer.seat.claims import Settled
 from muleteer.seat.codec import message_frame, message_from
-from muleteer.seat.discovery import Announced, Discovery
 from muleteer.seat.enrolment import Enrolling, Enrolment
 from muleteer.seat.identity import load_identity
 from muleteer.seat.link import Address
 from muleteer.seat.machine import Machine
 from muleteer.seat.membership import Membership
 from muleteer.seat.messages import Durable, Message, Role, RoleChange
+from muleteer.seat.network import Network
 from muleteer.seat.peers import Peers
+from muleteer.seat.results import Results
+from muleteer.seat.slots import Slots
 from muleteer.seat.wire import Body
+from muleteer.seat.work import Work
 from muleteer.services import Driver
 from muleteer.settings.seat import SeatSettings, split_address
+from muleteer.store.claims import ClaimStore
+from muleteer.store.inbox import InboxStore, Written
 from muleteer.store.votes import keep_vote, read_vote
 
 log = logging.getLogger(__name__)
@@ -49,7 +54,10 @@ WORDS = {
 
 
 class SeatService:
-    """From `open` until `close`. Implements `services.Seat`, but for claims."""
+    """From `open` until `close`."""
+
+    slots: Slots
+    results: Results
 
     def __init__(self, settings: SeatSettings, state: Path, broadcast: Broadcast) -> None:
         """Raises `OSError`, whose `strerror` is for people, when what must not be forgotten is damaged."""
@@ -60,12 +68,18 @@ class SeatService:
         self.machine = Machine(self.identity.id, durable, self)
         static = [Address(*split_address(each)) for each in settings.peers]
         self.peers = Peers(self.identity, self, static)
-        self.discovery: Discovery | None = None
+        self.network = Network(settings, self.identity.id, self.peers)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._network = False
+        self._claims = ClaimStore(state / "claims.db")
+        self._inbox = InboxStore(state / "inbox.db", self.identity.id)
+        self.results = Results(self._inbox, self.peers.send, self._tell_all, self._arrived)
 
     async def open(self) -> None:
-        """Begin to take part."""
+        """Begin to take part. Raises `OSError` when what was claimed cannot be read."""
+        self._work = Work(self.identity.id, self._claims, await self._claims.load(), self)
+        self.slots = Slots(self.identity.id, self, self._work, self.results)
+        self._start(self._work.run(), "background work")
+        self._start(self.results.run(), "inbox")
         self._start(self.machine.run(), "seat")
         self._start(self.enrolment.run(self.machine, self._enrol), "seat enrolment")
         self._roster_changed()
@@ -75,11 +89,13 @@ class SeatService:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
                 await self.machine.ask(lambda now: self.machine.election.give("it is being stopped", now))
-        await self.peers.close()
+        await self.network.close()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self._claims.close()
+        await self._inbox.close()
 
     async def watch(self, strain: Callable[[], Awaitable[str]]) -> None:
         """Ask now and then whether this device would rather not drive; until cancelled."""
@@ -99,23 +115,15 @@ class SeatService:
 
     # What people and background turns ask
 
-    @property
-    def here(self) -> bool:
-        """Whether this device may do the household's work, now."""
-        return self.machine.drives()
-
-    async def driver(self) -> Driver:
-        """Who drives, as far as this device knows."""
-        return self.now()
-
     def now(self) -> Driver:
-        """As `driver`, at once."""
+        """Who drives, as far as this device knows."""
         election, here = self.machine.election, self.machine.drives()
         name = self.enrolment.name_of(election.driver) if election.driver else ""
         said = WORDS[election.role]
         if election.role is Role.FOLLOWER:
             said = f"{name} drives" if name else "no driver is known yet"
-        reason = f"{said}: {self.named(election.reason)}."
+        why = self.named(election.reason)
+        reason = f"{said}." if why == said else f"{said}: {why}."
         return Driver(here, election.role.value, reason, election.driver, name, election.term)
 
     def report(self) -> dict[str, object]:
@@ -145,16 +153,9 @@ class SeatService:
             "since_s": round(since, 1),
             "device": {"id": self.identity.id, "name": self.enrolment.name_of(self.identity.id)},
             "port": self.peers.port,
-            "mdns": self._mdns(),
+            "mdns": self.network.problem(),
             "peers": peers,
         }
-
-    def _mdns(self) -> str:
-        if not self._settings.mdns:
-            return "off by seat.mdns"
-        return (
-            "off: this device belongs to no household" if self.discovery is None else self.discovery.problem
-        )
 
     async def take(self) -> None:
         """This device shall drive."""
@@ -183,34 +184,25 @@ class SeatService:
 
     async def devices(self) -> dict[str, object]:
         """What is announced on the network, by anybody; looks for a moment if it has not been looking."""
-        before = self._network
-        self._open_network()
-        if not before:
+        if not self.network.is_open:
+            self.network.open()
             await asyncio.sleep(LISTEN_SECONDS)
-        found = sorted(self.discovery.devices.values(), key=lambda each: each.id) if self.discovery else []
         now = asyncio.get_running_loop().time()
-        listed = [
-            {
-                "id": each.id,
-                "name": self.enrolment.name_of(each.id),
-                "member": bool(self.enrolment.roster and self.enrolment.roster.get(each.id)),
-                "role": each.role,
-                "protocol": each.protocol,
-                "addresses": list(each.addresses),
-                "port": each.port,
-                "announced_s": round(now - each.seen, 1),
-            }
-            for each in found
-        ]
-        problem = self._mdns()
+        listed = []
+        for each in self.network.devices():
+            member = bool(self.enrolment.roster and self.enrolment.roster.get(each.id))
+            ours = {"name": self.name_of(each.id), "member": member, "announced_s": round(now - each.seen, 1)}
+            told = asdict(each) | ours
+            del told["seen"]
+            listed.append(told)
+        problem = self.network.problem()
         await self._close_unless_needed()
         return {"devices": listed, "mdns": problem}
 
     async def invite(self) -> dict[str, object]:
         """Show a code. Raises `SeatError` if no port can be opened."""
-        self._open_network()
-        if not self.peers.port:
-            raise SeatError("No port can be opened for the other device; see the daemon's log.")
+        self.network.open()
+        self.network.listens()
         shown = self.enrolment.invite()
         self._start(self._expire(shown), "seat invitation")
         return {"code": shown.code, "seconds": pairing.CODE_SECONDS, "port": self.peers.port}
@@ -223,7 +215,7 @@ class SeatService:
                 f"muleteer seat forget {self.identity.id[:8]}"
             )
         prefix, code = pairing.read_code(code)
-        self._open_network()
+        self.network.open()
         try:
             membership = await self._ask_in(prefix, code, address)
         finally:
@@ -236,7 +228,7 @@ class SeatService:
         tried: set[Address] = set()
         until = loop.time() + LOOK_SECONDS
         while True:
-            places = [(Address(*split_address(address)), "")] if address else self._places(prefix)
+            places = [(Address(*split_address(address)), "")] if address else self.network.places(prefix)
             for place, device in places:
                 if place not in tried:
                     tried.add(place)
@@ -257,15 +249,6 @@ class SeatService:
                 )
             await asyncio.sleep(0.3)
 
-    def _places(self, prefix: str) -> list[tuple[Address, str]]:
-        devices = self.discovery.devices.values() if self.discovery else ()
-        return [
-            (Address(host, each.port), each.id)
-            for each in devices
-            if each.id.startswith(prefix)
-            for host in each.addresses
-        ]
-
     async def forget(self, device: str) -> str:
         """Send a device away, or leave; returns its name. Raises `SeatError`."""
         gone = self.enrolment.forget(device)
@@ -282,10 +265,10 @@ class SeatService:
         self.enrolment.leave()
         alone = self.enrolment.born()
         await self.machine.ask(lambda now: self.machine.election.adopt(alone, now))
-        await self._close_network()
+        await self.network.close()
         log.info("This device belongs to no household any more.")
 
-    # What the parts tell (`machine.Surroundings`, `peers.Owner`)
+    # What the parts tell and ask (`machine.Surroundings`, `peers.Owner`, `work.Surroundings`)
 
     def keep(self, durable: Durable) -> None:
         keep_vote(self._state, durable)
@@ -297,8 +280,7 @@ class SeatService:
         log.info("%s", self.named(change.line()))
         self._broadcast.publish("seat.changed", asdict(self.now()))
         self.enrolment.look()
-        if self.discovery:
-            self.discovery.announce(change.role.value)
+        self.network.announce(change.role.value)
 
     def warned(self, warning: str) -> None:
         log.warning("Seat: %s", self.named(warning))
@@ -307,6 +289,7 @@ class SeatService:
         log.info("Connected with %s.", self.enrolment.name_of(peer))
         self.peers.send(peer, {"k": "here", "port": self.peers.port})
         self.peers.send(peer, self.enrolment.told())
+        self.results.linked(peer)
 
     def lost(self, peer: str, reason: str) -> None:
         log.info("No connection with %s any more: %s.", self.enrolment.name_of(peer), reason)
@@ -315,10 +298,53 @@ class SeatService:
         """Raises `ValueError` for what is no frame of ours."""
         if "e" in body:
             self.machine.heard(message_from(body, peer, self.identity.id))
+        elif "c" in body:
+            self._work.heard(peer, body)
+        elif body.get("k") in ("have", "entry"):
+            self.results.heard(peer, body)
         elif body.get("k") == "here":
-            self.peers.meet(peer, int(body.get("port", 0)))
+            self._meet(peer, int(body.get("port", 0)))
+        elif body.get("k") == "met":
+            self.peers.found(str(body.get("id")), [Address(str(body.get("host")), int(body.get("port", 0)))])
         elif body.get("k") == "roster" and not self.enrolment.hear(peer, body):
             self._start(self._leave(), "leaving of the household")
+
+    def _meet(self, peer: str, port: int) -> None:
+        """A member has connected, and listens at that port: it and the others shall find each other."""
+        self.peers.meet(peer, port)
+        for one, other in [(peer, each) for each in self.peers.links] + [
+            (each, peer) for each in self.peers.links
+        ]:
+            if one != other and (place := self.peers.place(one)):
+                self.peers.send(other, {"k": "met", "id": one, "host": place.host, "port": place.port})
+
+    def stepped(self) -> None:
+        election = self.machine.election
+        if election.driver == self.identity.id:
+            self._work.driving(election.term, election.membership)
+        else:
+            self._work.rest()
+
+    def ticks(self) -> int:
+        return self.machine.now()
+
+    def term(self) -> int:
+        return self.machine.election.term
+
+    def say(self, peer: str, body: Mapping[str, object]) -> None:
+        self.peers.send(peer, body)
+
+    def left(self, settled: Settled) -> None:
+        self._start(self.slots.left(settled), "repeating of a run that was left")
+
+    def name_of(self, device: str) -> str:
+        return self.enrolment.name_of(device)
+
+    def _arrived(self, entry: Written) -> None:
+        known = {"device": self.name_of(entry.device), "skill": entry.skill, "slot": entry.slot}
+        self._broadcast.publish(
+            "inbox.new", known | {"id": f"{entry.device}-{entry.serial}", "done": entry.done}
+        )
 
     async def newcomer(self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self.enrolment.let_in(host, reader, writer, self.machine.election.membership)
@@ -333,10 +359,9 @@ class SeatService:
 
     def _roster_changed(self) -> None:
         if self.enrolment.others():
-            self._open_network()
+            self.network.open()
         self.peers.trust(self.enrolment.roster)
-        for each in self.discovery.devices.values() if self.discovery else ():
-            self._announced(each)
+        self.network.look()
         self._tell_all(self.enrolment.told())
         self.enrolment.look()
 
@@ -345,37 +370,14 @@ class SeatService:
             self.peers.send(peer, body)
 
     async def _enrol(self, wanted: Enrolling) -> None:
+        membership = self.machine.election.membership
+        newcomer = next((each.id for each in wanted if each.id not in membership.ids), "")
+        await self._work.share(newcomer, membership.step(wanted))
         await self.machine.ask(lambda now: self.machine.election.change(wanted, now))
-
-    def _open_network(self) -> None:
-        if self._network:
-            return
-        self._network = True
-        try:
-            self.peers.open(self._settings.port)
-        except OSError as error:
-            log.error("Other devices cannot connect to this one: %s.", error.strerror or error)
-        if self._settings.mdns and self.peers.port:
-            self.discovery = Discovery(self.identity.id, self.peers.port, self._announced)
-            self.discovery.announce(self.machine.election.role.value)
-            self._discovering = self._start(self.discovery.run(), "seat discovery")
 
     async def _close_unless_needed(self) -> None:
         if not self.enrolment.others() and self.enrolment.invitation is None:
-            await self._close_network()
-
-    async def _close_network(self) -> None:
-        if not self._network:
-            return
-        self._network = False
-        if self.discovery:
-            self._discovering.cancel()
-            await asyncio.wait({self._discovering})
-            self.discovery = None
-        await self.peers.close()
-
-    def _announced(self, told: Announced) -> None:
-        self.peers.found(told.id, [Address(host, told.port) for host in told.addresses])
+            await self.network.close()
 
     async def _expire(self, shown: pairing.Invitation) -> None:
         await asyncio.sleep(pairing.CODE_SECONDS)

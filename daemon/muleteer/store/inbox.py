@@ -31,7 +31,7 @@ LONGEST_TEXT = 8000  # characters; several screens, and a frame between devices 
 CUT = " [...]"  # what stands where the rest of a longer text was
 MOST_ENTRIES = 2000  # kept; a year of five results a day
 MOST_DEVICES = 256  # as many as a household ever had
-BATCH = 50  # entries handed over at once
+BATCH, BATCH_TEXT = 50, 40_000  # entries, and characters of all their texts, handed over at once
 FARTHEST = 1e11  # seconds since 1970: thousands of years
 
 
@@ -106,8 +106,15 @@ class InboxStore:
 
         def select(connection: sqlite3.Connection) -> list[Written]:
             rows = connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY serial, number")  # noqa: S608
-            beyond = (row for row in rows if row[1] > have.get(row[0], 0))
-            return [_written(row) for _, row in zip(range(BATCH), beyond, strict=False)]
+            beyond = (_written(row) for row in rows if row[1] > have.get(row[0], 0))
+            found: list[Written] = []
+            size = 0
+            for entry in beyond:
+                size += len(entry.text)
+                if found and (len(found) == BATCH or size > BATCH_TEXT):
+                    break
+                found.append(entry)
+            return found
 
         return await self._database.read(select)
 

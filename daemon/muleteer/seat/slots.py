@@ -1,0 +1,98 @@
+"""The seat as background turns use it (`services.Seat`): who drives, claiming a slot, and ending it.
+
+Knows what to say when a slot is not to be run. How claims are agreed on is the business of `work.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+from muleteer.seat import claims
+from muleteer.seat.claims import Settled, State, Verdict
+from muleteer.seat.results import Results
+from muleteer.seat.work import Work
+from muleteer.services import Claim, Claimed, Driver
+
+log = logging.getLogger(__name__)
+
+WORDS = {
+    State.CLAIMED: "is being run",
+    State.DONE: "was run",
+    State.FAILED: "was run and failed",
+    State.LOST: "was begun and never finished",
+}
+
+
+class Seated(Protocol):
+    """What is asked of the seat itself. `now` is who drives."""
+
+    def now(self) -> Driver: ...
+    def name_of(self, device: str) -> str: ...
+
+
+class Slots:
+    """Implements `services.Seat`. `again` is called with a run that another device began and that is to be
+    repeated; unset, such a run is reported as lost."""
+
+    def __init__(self, me: str, seat: Seated, work: Work, results: Results) -> None:
+        self._me, self._seat, self._work, self._results = me, seat, work, results
+        self.again: Callable[[Claim], Awaitable[None]] | None = None
+
+    async def driver(self) -> Driver:
+        return self._seat.now()
+
+    async def claim(self, skill: str, slot: str, again: bool = False) -> Claimed:
+        now = self._seat.now()
+        if not now.here:
+            return Claimed(None, now.reason)
+        made = datetime.now(UTC)
+        settled = await self._work.claim(claims.Claim(skill, slot, now.term, self._me, again, made=made))
+        if settled is None or settled.verdict is Verdict.FENCED:
+            return Claimed(None, f"The seat has just changed hands. {self._sentence()}")
+        if settled.verdict is Verdict.REPORT:
+            await self.left(settled)
+        if settled.verdict is not Verdict.RUN:
+            return Claimed(None, self._said_of(settled.claim))
+        claim = Claim(skill, slot, settled.claim.term, self._me)
+        if not await self.may_finish(claim):
+            return Claimed(None, f"The seat has just changed hands. {self._sentence()}")
+        return Claimed(claim)
+
+    async def may_finish(self, claim: Claim) -> bool:
+        now, held = self._seat.now(), self._work.held(claim.skill, claim.slot)
+        return (
+            now.here
+            and held is not None
+            and (held.term, held.device, held.state) == (claim.term, self._me, State.CLAIMED)
+            and now.term == claim.term
+        )
+
+    async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
+        held = self._work.held(claim.skill, claim.slot)
+        if held is not None and (held.term, held.device) == (claim.term, self._me):
+            await self._work.finish(held, State.DONE if done else State.FAILED)
+        else:
+            log.warning("The run of %s at %s ended after another device took over.", claim.skill, claim.slot)
+        await self._results.write(claim.skill, claim.slot, text, done)
+
+    async def left(self, settled: Settled) -> None:
+        """An earlier driver began a run and did not end it: repeat it, or tell people."""
+        claim = settled.claim
+        if settled.verdict is Verdict.RUN and self.again is not None:
+            await self.again(Claim(claim.skill, claim.slot, claim.term, self._me))
+            return
+        if settled.verdict is Verdict.RUN:
+            await self._work.finish(claim, State.LOST)
+        text = f"{claim.skill} was begun by a device that then failed; whether it was done is not known."
+        await self._results.write(claim.skill, claim.slot, text, False)
+
+    def _sentence(self) -> str:
+        reason = self._seat.now().reason
+        return reason[:1].upper() + reason[1:]
+
+    def _said_of(self, held: claims.Claim) -> str:
+        who = "this device" if held.device == self._me else self._seat.name_of(held.device)
+        return f"{held.skill} at {held.slot} {WORDS[held.state]} on {who}."

@@ -1,0 +1,189 @@
+"""Background work of the household: slots are claimed, and run once.
+
+Carries out what the pure machine of claims says, in its order: what must be durable is on disk before it is
+said. Knows claims and how to say something to a peer; neither who drives nor what a skill does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from muleteer.seat.claiming import Claiming, Outcome, Saying
+from muleteer.seat.claims import Claim, Settled, State, Verdict, unsettled
+from muleteer.seat.codec import saying_frame, saying_from
+from muleteer.seat.membership import Membership
+from muleteer.seat.timing import TICK_SECONDS
+from muleteer.seat.wire import Body
+from muleteer.store.claims import ClaimStore
+from muleteer.store.database import StoreError
+
+log = logging.getLogger(__name__)
+
+Input = Callable[[int], Outcome]
+
+MOST_WAITING = 1000  # inputs, while the disk is slow; those from the network beyond are lost, and asked again
+LONGEST_SLEEP = 3600.0  # seconds; then what is too old is looked for
+SHARE_SECONDS = 5.0  # for the others to exchange what they know, before the household changes
+
+
+class Surroundings(Protocol):
+    """What the work needs of the seat. `left` is told of a run that an earlier driver did not finish: it is
+    to be run again (`Verdict.RUN`) or lost (`Verdict.REPORT`)."""
+
+    def ticks(self) -> int: ...
+    def term(self) -> int: ...
+    def say(self, peer: str, body: Mapping[str, object]) -> None: ...
+    def left(self, settled: Settled) -> None: ...
+
+
+class Work:
+    """The claims of one device, from `run` until that is cancelled."""
+
+    def __init__(self, me: str, store: ClaimStore, book: list[Claim], around: Surroundings) -> None:
+        self._me, self._store, self._around = me, store, around
+        self._claiming = Claiming(me, book)
+        self._inputs: asyncio.Queue[tuple[Input, asyncio.Future[None] | None]] = asyncio.Queue()
+        self._waiting: dict[tuple[str, str], asyncio.Future[Settled | None]] = {}
+        self._driving: tuple[int, Membership] | None = None
+        self._unsettled: list[Claim] | None = None  # None: not looked for in this term
+        self._shared: asyncio.Event = asyncio.Event()
+
+    def driving(self, term: int, membership: Membership) -> None:
+        """This device drives in this term; or the membership has changed."""
+        if (term, membership) == self._driving:
+            return
+        if self._driving is None or self._driving[0] != term:
+            self._unsettled = None
+        self._driving = term, membership
+        self._inputs.put_nowait((lambda now: self._claiming.begin(term, membership, now), None))
+
+    def rest(self) -> None:
+        """It drives no more. Whoever waits for a claim does not get it."""
+        if self._driving is None:
+            return
+        self._driving = None
+        self._claiming.stop()
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_result(None)
+        self._waiting.clear()
+
+    def heard(self, peer: str, body: Body) -> None:
+        """Raises `BadFrameError`."""
+        saying = saying_from(body, peer, self._me)
+        if self._inputs.qsize() < MOST_WAITING:
+            step = self._claiming.step
+            self._inputs.put_nowait((lambda now: step(saying, self._around.term(), now), None))
+
+    async def claim(self, wanted: Claim) -> Settled | None:
+        """What is to be done with the slot; None if this device drives no more. Raises `ValueError`."""
+        if wanted.key in self._waiting:
+            raise ValueError("it is being claimed already")
+        waiting: asyncio.Future[Settled | None] = asyncio.get_running_loop().create_future()
+        self._waiting[wanted.key] = waiting
+        try:
+            await self._give(lambda now: self._claiming.claim(wanted, now))
+            return await waiting
+        finally:
+            if self._waiting.get(wanted.key) is waiting:
+                del self._waiting[wanted.key]
+
+    def held(self, skill: str, slot: str) -> Claim | None:
+        """What is known of a slot."""
+        return self._claiming.book.get((skill, slot))
+
+    async def finish(self, claim: Claim, state: State) -> None:
+        """A run of this device has ended."""
+        await self._give(lambda now: self._claiming.finish(claim, state, now))
+
+    async def share(self, newcomer: str, membership: Membership) -> None:
+        """Before `membership` comes into force: a quorum of it must know every claim. Raises `ValueError`."""
+        await self._give(lambda now: self._claiming.share(newcomer, now))
+        try:
+            async with asyncio.timeout(SHARE_SECONDS):
+                while not self._claiming.is_shared(membership):
+                    self._shared.clear()
+                    await self._shared.wait()
+        except TimeoutError:
+            raise ValueError("Too few devices have said which work they know of.") from None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            given, done = await self._next()
+            try:
+                await self._carry_out(given(self._around.ticks()))
+            except (ValueError, StoreError) as error:
+                if done and not done.done():
+                    done.set_exception(error)
+                elif done is None:
+                    log.warning("What was said about background work is lost: %s", error)
+                continue
+            if done and not done.done():
+                done.set_result(None)
+            self._shared.set()
+            await self._settle_what_was_left()
+
+    async def _give(self, given: Input) -> None:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._inputs.put_nowait((given, done))
+        await done
+
+    async def _next(self) -> tuple[Input, asyncio.Future[None] | None]:
+        left = min((self._claiming.wake_at - self._around.ticks()) * TICK_SECONDS, LONGEST_SLEEP)
+        try:
+            async with asyncio.timeout(max(0.0, left)):
+                return await self._inputs.get()
+        except TimeoutError:
+            if left >= LONGEST_SLEEP:
+                await self._forget()
+            return self._claiming.tick, None
+
+    async def _carry_out(self, outcome: Outcome) -> None:
+        if outcome.store:
+            await self._store.keep(outcome.store)
+        for saying in outcome.sayings:
+            self._say(saying)
+        for settled in outcome.settled:
+            waiting = self._waiting.pop(settled.claim.key, None)
+            if waiting and not waiting.done():
+                waiting.set_result(settled)
+            elif settled.verdict in (Verdict.RUN, Verdict.REPORT):
+                self._around.left(settled)
+
+    def _say(self, saying: Saying) -> None:
+        """As many of its claims as a frame holds, the newest."""
+        claims = saying.claims
+        while True:
+            try:
+                self._around.say(saying.target, saying_frame(replace(saying, claims=claims)))
+            except ValueError:
+                claims = claims[(len(claims) + 1) // 2 :]
+            else:
+                return
+
+    async def _settle_what_was_left(self) -> None:
+        """Offer anew what earlier drivers have claimed and not finished, once everything is known."""
+        if self._driving is None or not self._claiming.is_caught_up():
+            return
+        term = self._driving[0]
+        if self._unsettled is None:
+            self._unsettled = unsettled(self._claiming.book.values(), term)
+        while self._unsettled:
+            old = self._unsettled[-1]
+            again = Claim(old.skill, old.slot, term, self._me, old.repeatable, made=old.made)
+            try:
+                outcome = self._claiming.claim(again, self._around.ticks())
+            except ValueError:  # too many at once: the next input comes by here again
+                return
+            self._unsettled.pop()
+            await self._carry_out(outcome)
+
+    async def _forget(self) -> None:
+        for key in await self._store.forget(datetime.now(UTC)):
+            self._claiming.book.pop(key, None)
