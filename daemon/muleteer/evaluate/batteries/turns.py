@@ -14,7 +14,7 @@ from typing import Any
 
 from muleteer.engine.client import Engine
 from muleteer.evaluate.batteries.battery import HARNESS, SIDES, Answered, Case
-from muleteer.evaluate.batteries.flatly import Flat
+from muleteer.evaluate.batteries.flatly import FlatTurns
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.evaluate.batteries.shipped import catalogue, data_text, read_lines, result_of
 from muleteer.harness.events import LevelUse, TurnFailed, TurnFinished
@@ -57,7 +57,7 @@ class Turns:
         self.cases = [Case(whole.id, whole.group) for whole in cases]
         self.digest = digest_of([data_text("turns.jsonl"), *self._wholes])
         self._harness: Harness | None = None
-        self._flat: Flat | None = None
+        self._flat: FlatTurns | None = None
 
     async def warm(self, engine: Engine, case: Case, side: str) -> None:
         if self._harness is None:
@@ -66,7 +66,7 @@ class Turns:
             for prompt in self._harness.prompts().values():
                 await engine.lane().warm(prompt)
         if self._flat is None:
-            self._flat = Flat(engine, self._toolbox)
+            self._flat = FlatTurns(engine, self._toolbox, self.context // 2)
         if side == HARNESS:
             await self._harness.warm()
         else:
