@@ -162,6 +162,7 @@ async def _start(settings: Settings, closing: Closing) -> None:
     turns = Turns(harness, health, settings.engine.queue + 1, ended=_keep(usage, household.memory))
     sections: dict[str, Report] = {
         "prompts": warming.report,
+        "menu": harness.menu_report,
         "heat": cooling.report,
         "ledger": lambda: asdict(harness.audit),
         **household.sections,

@@ -62,7 +62,8 @@ class Catalogue:
     """Everything that has a handle. `disabled` holds the reason by skill name or folder, `stale` why a
     skill's newest version is not the one that is used, `origins` where each of both came from; the tools' own
     are in the toolbox. `steering` is what the user turned off and renamed, done already; `costs` what each
-    handle costs, once it was measured; `were` the name on disk of each skill that was renamed."""
+    handle costs, once it was measured, `notes` what is to be said of the menu as a whole; `were` the name on
+    disk of each skill that was renamed."""
 
     skills: dict[str, Skill]
     toolbox: Toolbox
@@ -71,6 +72,7 @@ class Catalogue:
     origins: dict[str, str] = field(default_factory=dict)
     steering: Steering = field(default_factory=Steering)
     costs: dict[str, Cost] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     were: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -126,3 +126,20 @@ async def test_a_planner_without_room_for_one_line_stops_the_start(house: House)
         ConfigError, match=r"shortest menu \(@keep alone\) does not fit: .* leaves 16 tokens; raise"
     ):
         await harness.prepare()
+
+
+async def test_a_crowded_menu_is_told(house: House) -> None:
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets())
+    await harness.measure()
+    assert house.catalogue.notes == []
+    tokens = harness.planner.fit.tokens
+    crowded = Harness(ScriptedBrain(), house.catalogue, Budgets(planner_prompt=tokens + 390))
+    await crowded.measure()
+    (note,) = house.catalogue.notes
+    assert "with 4 handles only" in note
+    assert "raise budgets.planner_prompt" in note
+    report = crowded.menu_report()
+    assert report["notes"] == [note]
+    assert report["tokens"] == crowded.planner.fit.tokens <= report["room"] == tokens - 10
+    await harness.measure()
+    assert house.catalogue.notes == []

@@ -35,6 +35,10 @@ def print_menu(body: Fields, name: str) -> None:
     rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     columns = ("handle", "state", "planner", "follower", "agent", "from", "what for, or why not")
     print_table(columns, [_row(each) for each in rows])
+    notes = body.get("notes")
+    for note in notes if isinstance(notes, list) else ():
+        if isinstance(note, dict):
+            click.echo(safe(_text(note, "text")))
 
 
 def only_bare(context: click.Context, *options: object) -> bool:

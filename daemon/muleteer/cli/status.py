@@ -48,6 +48,7 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
         buffers = "on" if model.get("extra_buffers") else "off"
         yield "build", f"{_text(model, 'build')}; repacked buffers {buffers}"
     yield from _prefix_rows(_part(body, "prompts"), _part(engine, "held"))
+    yield from _menu_rows(_part(body, "menu"))
     yield from _heat_rows(_part(body, "heat"), _text(engine, "deferred"))
     yield from _file_rows(_part(body, "files"))
     if _part(body, "offline").get("offline"):
@@ -109,6 +110,16 @@ def _prefix_rows(prompts: Fields, held: Fields) -> Iterator[tuple[str, str]]:
             f"{_text(held, 'restored') or 0} brought back"
             + (f"; {ignored:.0f} damaged files ignored" if ignored else ""),
         )
+
+
+def _menu_rows(menu: Fields) -> Iterator[tuple[str, str]]:
+    """What the planner is shown, and what had to give way."""
+    if menu:
+        shown = f"{_text(menu, 'shown')} of {_text(menu, 'lines')} lines, {_text(menu, 'exchanges')} examples"
+        yield "menu", f"{shown}, {_text(menu, 'tokens')} of {_text(menu, 'room')} tokens"
+    notes = menu.get("notes")
+    for note in notes if isinstance(notes, list) else ():
+        yield "", str(note)
 
 
 def _heat_rows(heat: Fields, deferred: str) -> Iterator[tuple[str, str]]:

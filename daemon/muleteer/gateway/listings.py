@@ -16,8 +16,10 @@ Entry = dict[str, object]
 def list_skills(catalogue: Catalogue) -> dict[str, list[Entry]]:
     """`{"skills": [...]}` by name. `origin` is `shipped`, a folder or a package, `on_disk` the handle there,
     `tokens` what it costs at each level, or null before that is measured. What is disabled has fewer fields.
+    `notes`, if there are any, are texts on the menu as a whole.
     """
-    return {"skills": sorted(_skills(catalogue), key=_by_name)}
+    notes: list[Entry] = [{"text": note} for note in catalogue.notes]
+    return {"skills": sorted(_skills(catalogue), key=_by_name)} | ({"notes": notes} if notes else {})
 
 
 def list_tools(catalogue: Catalogue) -> dict[str, list[Entry]]:

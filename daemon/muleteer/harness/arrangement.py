@@ -12,7 +12,7 @@ from muleteer.engine.protocol import Conversation
 from muleteer.harness import constants, measure
 from muleteer.harness.brains import Brain
 from muleteer.harness.counting import Counted
-from muleteer.harness.menu import Fit
+from muleteer.harness.menu import Fit, crowding
 from muleteer.harness.planner import Planner
 from muleteer.harness.shortlist import Shortlist
 from muleteer.settings.sections import Budgets
@@ -48,6 +48,7 @@ class Arrangement:
         self._arrange(fit)
         await asyncio.to_thread(self.planner.learn)
         self.catalogue.costs.update(await measure.costs(counts, self.catalogue, fit))
+        self.catalogue.notes[:] = filter(None, [crowding(self.planner.menu, fit)])
         self._counted = counts.known
         return fit.tokens
 
@@ -60,6 +61,18 @@ class Arrangement:
         self.catalogue, self.shortlist, self._next = catalogue, new.shortlist, new.planner
         self.planner = self.planner.only(new.planner.handles)
         self._counted = new._counted
+
+    def menu_report(self) -> dict[str, object]:
+        """How full the planner's prompt is: lines and example exchanges that are always shown, in tokens."""
+        fit = self.planner.fit
+        return {
+            "lines": len(self.planner.menu),
+            "shown": len(fit.shown),
+            "exchanges": fit.exchanges,
+            "tokens": fit.tokens,
+            "room": self.budgets.planner_prompt - self.budgets.message,
+            "notes": list(self.catalogue.notes),
+        }
 
     def take_up(self) -> None:
         """The planner's prompt, as `prompts` has it, is decoded: plan with it."""

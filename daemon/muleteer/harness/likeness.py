@@ -34,7 +34,8 @@ class Likeness:
     def __init__(self, examples: Mapping[str, Sequence[str]]) -> None:
         self.labels = tuple(examples)
         each = max(1, MOST // max(1, len(examples)))
-        said = [(text, number) for number, texts in enumerate(examples.values()) for text in texts[:each]]
+        self._examples = {label: tuple(texts[:each]) for label, texts in examples.items()}
+        said = [(text, number) for number, texts in enumerate(self._examples.values()) for text in texts]
         bags = [Counter(_terms(text)) for text, _ in said]
         holding = Counter(term for bag in bags for term in bag)
         self._numbers = {term: number for number, term in enumerate(holding)}
@@ -57,6 +58,17 @@ class Likeness:
             return dict.fromkeys(self.labels, -1.0)
         found = self._vector(Counter(_terms(message))) @ self._weights
         return dict(zip(self.labels, found.tolist(), strict=True))
+
+    def nearest(self, message: str, labels: Sequence[str], each: int) -> list[tuple[str, str]]:
+        """The examples of these labels that share most with a message, so many of each, the nearest last."""
+        asked = self._vector(Counter(_terms(message)))
+        found: list[tuple[float, str, str]] = []
+        for label in labels:
+            near = [
+                (float(self._vector(Counter(_terms(said))) @ asked), said) for said in self._examples[label]
+            ]
+            found += [(share, said, label) for share, said in sorted(near, reverse=True)[:each]]
+        return [(said, label) for _, said, label in sorted(found)]
 
     def _vector(self, bag: Counter[str]) -> NDArray[np.float32]:
         """Of length 1, or nothing but zeros where no term is known."""

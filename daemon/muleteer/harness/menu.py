@@ -48,6 +48,23 @@ class Fit:
         return cls(frozenset(line.handle for line in lines), one_round(lines))
 
 
+def crowding(menu: Sequence[MenuLine], fit: Fit) -> str:
+    """What has to give way on this menu, as a sentence; empty where nothing has."""
+    shown, whole = len(fit.shown), Fit.whole(menu).exchanges
+    mend = "Turn off what nobody uses, or raise budgets.planner_prompt."
+    if shown < len(menu):
+        return (
+            f"The menu is crowded: of {len(menu)} handles {shown} are always shown to the planner, the others"
+            f" only for messages with their words. {mend}"
+        )
+    if fit.exchanges < whole:
+        return (
+            f"The menu is crowded: with {len(menu)} handles only {fit.exchanges} of {whole} examples are"
+            f" shown to the planner, which chooses less well. {mend}"
+        )
+    return ""
+
+
 def constant_of(
     menu: Sequence[MenuLine], exchanges: int | None = None, shown: Collection[str] | None = None
 ) -> tuple[Message, ...]:

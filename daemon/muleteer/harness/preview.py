@@ -68,7 +68,7 @@ async def preview(arranged: Arrangement, message: str) -> Preview:
     return Preview(
         message,
         handles,
-        weighed.plan.confidence if weighed.plan else weighed.shares[REPLY],
+        round(weighed.plan.confidence if weighed.plan else weighed.shares[REPLY], 4),
         way if handles else REPLY,
         tuple(tool.name for tool in tools),
         _candidates(weighed, {handle: place for place, handle in enumerate(shortlist, 1)}),
