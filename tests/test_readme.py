@@ -32,6 +32,7 @@ EXPECTED = {
     "muleteer skills": r"@search-info +enabled",
     "muleteer tools": r"@current-time +enabled",
     'muleteer tools call calculator \'{"expression": "3 miles in km"}\'': r"ok .*= 4\.828032 km",
+    'muleteer plan "Is the kitchen light on?"': r"Plan: +@sensor[\s\S]*not @switch: the message asks",
     "muleteer memory": r"Notes +\d[\s\S]*past turns?[\s\S]*kept for 365 days",
     'muleteer memory search "spare key"': r"n\d+[\s\S]*blue pot",
     "muleteer memory show --when today": r"t\d+[\s\S]*Istanbul",
