@@ -83,7 +83,7 @@ def run_battery(
 
     folder = journal or settings.state / "evaluate"
     conditions, attempts = uvloop.run(running.run(battery, path, folder, command, say, introduce))
-    report = reporting.Report(battery.name, conditions, attempts, against or reporting.FLAT, note)
+    report = reporting.Report(battery.name, conditions, attempts, against or "flat", note)
     click.echo(summary.markdown(attempts, report.against, whole=len(battery.sides) < 6))
     if note:
         click.echo(note)

@@ -16,7 +16,7 @@ def test_every_case_is_about_tools_and_arguments_that_there_are() -> None:
     crafts = crafting.read()
     assert len(crafts) >= 60
     for craft in crafts:
-        assert craft.want.keys() <= dict(tools[craft.tool].parameters["properties"]).keys(), craft  # type: ignore[call-overload]  # a JSON object
+        assert craft.want.keys() <= dict(tools[craft.tool].parameters["properties"]).keys(), craft
     wholes = turns.read()
     assert len(wholes) >= 30
     assert len({whole.id for whole in wholes}) == len(wholes)

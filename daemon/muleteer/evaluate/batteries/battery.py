@@ -73,12 +73,18 @@ class Battery(Protocol):
     another; `context` is how many tokens the engine must hold. `together`: all cases of one side follow each
     other, instead of all sides of one case."""
 
-    name: str
-    digest: str
-    context: int
-    together: bool
-    sides: Sequence[str]
-    cases: Sequence[Case]
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def context(self) -> int: ...
+    @property
+    def together(self) -> bool: ...
+    @property
+    def sides(self) -> Sequence[str]: ...
+    @property
+    def cases(self) -> Sequence[Case]: ...
 
     async def warm(self, engine: Engine, case: Case, side: str) -> None:
         """Decode what would lie in the context already if this side had served the last request, too."""

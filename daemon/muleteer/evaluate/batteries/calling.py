@@ -75,7 +75,7 @@ class Calls:
         extra: dict[str, object] = {}
         if side == HARNESS:
             decision = await self._stage(tools).decide(engine.lane(), ledger, question.messages)
-            calls = [(call.name, call.arguments) for call in decision.calls]
+            calls: list[Call] = [(call.name, call.arguments) for call in decision.calls]
             extra["shares"] = {name: round(share, 4) for name, share in decision.shares.items()}
         else:
             calls = await flat_calls(engine, ledger, tools, question.messages)

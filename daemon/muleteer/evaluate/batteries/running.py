@@ -54,10 +54,16 @@ class Conditions:
 
 
 async def run(
-    battery: Battery, model: Path, folder: Path, command: str, say: Say, begun: Callable[[Conditions], None]
+    battery: Battery,
+    model: Path,
+    folder: Path,
+    command: str,
+    say: Say,
+    begun: Callable[[Conditions], None],
+    threads: int = 0,
 ) -> tuple[Conditions, list[Tried]]:
     """Every case by every side: what `folder` has of it already, and the rest by an engine that is loaded for
-    it. `begun` is told the conditions before the first case."""
+    it, with so many `threads` (0: one a core). `begun` is told the conditions before the first case."""
     say(f"loading {model.name}")
     digest = file_digest(model)
     keys: dict[str, object] = {
@@ -70,7 +76,7 @@ async def run(
         "versions": machine.versions(),
     }
     journal = Journal(folder, f"{battery.name}-{model.stem}", keys)
-    async with opened(model, LoadSettings(context=battery.context)) as engine:
+    async with opened(model, LoadSettings(context=battery.context, threads=threads)) as engine:
         properties = await engine.ready(0)
         found = machine.describe(), machine.versions()
         conditions = Conditions(command, properties, digest, *found, journal.file)
