@@ -1,8 +1,8 @@
 """A throw-away machine whose PID 1 is a real systemd, over this machine's own root.
 
-`systemd-nspawn` runs over an overlay whose writes go to a tmpfs, in mount, PID, network and IPC namespaces and
-a cgroup of its own. What is installed here is there too, but none of this machine's units, and nothing that it
-changes lasts. Its clock, and its limits of memory and processor time, are this machine's.
+`systemd-nspawn` runs over an overlay whose writes go to a tmpfs, in namespaces and a cgroup of its own. What
+is installed here is there too, but none of this machine's units, and nothing that it changes lasts. Its
+clock, and its limits of memory and processor time, are this machine's.
 
 Needs root, cgroup v2 mounted somewhere, and the Debian packages systemd-container, dbus and libnss-systemd.
 """
@@ -63,9 +63,8 @@ class Machine:
             env=_environment(env or {}),
         )
         if check and done.returncode:
-            raise AssertionError(
-                f"{' '.join(command)}: {done.returncode}\n{done.stdout}{done.stderr}\n{self.journal()[-4000:]}"
-            )
+            told = f"{done.returncode}\n{done.stdout}{done.stderr}\n{self.journal()[-4000:]}"
+            raise AssertionError(f"{' '.join(command)}: {told}")
         return done
 
     def said(self, *command: str, **options: str) -> str:

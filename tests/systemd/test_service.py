@@ -18,7 +18,7 @@ HIGHEST_EXPOSURE = 1.5
 def test_a_turn_is_answered_for_a_member_of_the_group_and_for_nobody_else(service: Machine) -> None:
     asked = service.run(COMMAND, "ask", "--json", "What is 3 + 4?", user="anna")
     assert json.loads(asked.stdout)["answer"]
-    refused = service.run(COMMAND, "status", user="nobody", check=False)
+    refused = service.run(COMMAND, "status", user="bert", check=False)
     assert (refused.returncode, "You may not connect" in refused.stderr) == (3, True)
 
 
