@@ -186,7 +186,8 @@ F = TypeVar("F", bound=ToolFunction)
 class Declaration:
     """What `@tool` says about a function beyond its signature. `signature` is the line L2 reads (made from
     the function when empty), `craft` the rules only L3 reads, `menu` whether the planner may choose it
-    without a skill, `hidden` whether L2 is not shown it, `timeout` in seconds."""
+    without a skill, `hidden` whether L2 is not shown it, `timeout` in seconds, `exact` the parameters whose
+    numbers must have been said before a model may write them."""
 
     effect: Effect
     signature: str = ""
@@ -196,6 +197,7 @@ class Declaration:
     network: bool = False
     timeout: float = 20.0
     examples: tuple[str, ...] = field(default=())
+    exact: tuple[str, ...] = ()
 
     def problem(self) -> str:
         """What `@tool` was given that it cannot take, as a sentence; empty when all is well."""
@@ -211,6 +213,8 @@ class Declaration:
             return "its timeout must be a number of seconds above zero."
         if not all(isinstance(example, str) for example in self.examples):
             return "its examples must be texts."
+        if not all(isinstance(name, str) for name in self.exact):
+            return "its exact must be names of parameters."
         return ""
 
 
@@ -224,12 +228,14 @@ def tool(
     network: bool = False,
     timeout: float = 20.0,
     examples: Sequence[str] = (),
+    exact: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
         said = (examples,) if isinstance(examples, str) else tuple(examples)
-        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, said)
+        strict = (exact,) if isinstance(exact, str) else tuple(exact)
+        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, said, strict)
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
 

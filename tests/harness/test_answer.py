@@ -91,4 +91,8 @@ async def test_the_oldest_whole_messages_leave_first() -> None:
     brain = ScriptedBrain(Write(("Hello.",)))
     history = [Message("user", "word " * 800), Message("assistant", "old " * 800), Message("user", "recent")]
     assert await joined(writer(brain).reply("hi", history)) == "Hello."
-    assert [m.content for m in brain.asked[0].messages[1:]] == ["old " * 800, "recent", "hi"]
+    assert [m.content for m in brain.asked[0].messages[1:]] == [
+        f"(Earlier messages were left out here.)\n{'old ' * 800}",
+        "recent",
+        "hi",
+    ]

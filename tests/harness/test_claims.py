@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from muleteer.harness.claims import CORRECTION, Guard, claims
+from muleteer.harness.claims import Guard, claims
 from muleteer.harness.events import TextDelta, TurnFinished
+from muleteer.harness.phrases import ENGLISH
 from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
 from tests.harness.conftest import House
@@ -81,7 +82,7 @@ async def said(house: House, *script: Choose | Fill | Write) -> TurnFinished:
 
 async def test_a_reply_cannot_claim_what_no_tool_did(house: House) -> None:
     reply = Write(("Of course. ", "I have turned", " on the lamp. ", "Enjoy!"))
-    assert (await said(house, Choose({"reply": 1.0}), reply)).answer == f"Of course. {CORRECTION}"
+    assert (await said(house, Choose({"reply": 1.0}), reply)).answer == f"Of course. {ENGLISH.not_done}"
 
 
 async def test_a_follower_cannot_claim_what_no_tool_did(house: House) -> None:
@@ -91,4 +92,4 @@ async def test_a_follower_cannot_claim_what_no_tool_did(house: House) -> None:
         Fill({"tool": "lamp", "instruction": "on"}),
         Fill({"tool": "finish", "instruction": "I have switched the lamp on."}),
     )
-    assert (turn.answer, turn.calls) == (CORRECTION, ())
+    assert (turn.answer, turn.calls) == (ENGLISH.not_done, ())

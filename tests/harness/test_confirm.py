@@ -75,8 +75,9 @@ async def test_what_was_found_before_the_question_is_said_after_it(house: House)
         Fill({"place": ""}),
         Fill({"tool": "keep", "instruction": "note tea"}),
         Fill({"note": "tea"}),
+        Fill({"tool": "finish"}),
     )
-    turn = (await asked(harness)).turn
+    turn = (await asked(harness, "please")).turn
     last = await last_of(harness.confirmed(harness.take(turn), True))
     assert isinstance(last, TurnFinished)
     assert last.answer == 'It is noon.\nNoted: "tea".'

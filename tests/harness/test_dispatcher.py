@@ -33,7 +33,8 @@ async def test_dashes_and_case_are_form(house: House, name: str) -> None:
 @pytest.mark.parametrize("name", ["clocks", "list-ports", "LIST_PORTS", "find", "", "kep"])
 async def test_a_near_or_hidden_name_is_no_authority(house: House, name: str) -> None:
     control = await dispatcher(house).dispatch(name, "x")
-    assert control == f"error: unknown tool '{name}'. Available: clock, find_note, keep, ping"
+    options = "clock (3 left), find_note (3 left), keep (3 left), ping (3 left)"
+    assert control == f"error: unknown tool '{name}'. Available calls: {options}"
     assert house.ran == []
 
 

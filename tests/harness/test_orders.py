@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from muleteer.harness.orders import NO_ORDER, orders, refusal
+from muleteer.harness.orders import orders, refusal
+from muleteer.harness.phrases import ENGLISH
 from muleteer.tool import Result, Services, tool
 from muleteer.toolbox import Tool, Toolbox
 
@@ -85,7 +86,7 @@ def test_only_what_the_message_or_the_skill_names_is_acted_on(tools: dict[str, T
     assert "pump was not asked for" in refusal(
         tools["switch"], {"name": "pump", "state": "on"}, "turn on the lamp", ""
     )
-    assert refusal(tools["switch"], lamp, "Never turn on the hall lamp", "") == NO_ORDER
+    assert refusal(tools["switch"], lamp, "Never turn on the hall lamp", "") == ENGLISH.no_order
 
 
 def test_other_effects_are_not_its_business(tools: dict[str, Tool]) -> None:

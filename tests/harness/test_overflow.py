@@ -50,7 +50,7 @@ def looked_up(words: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def constant(prompt: Conversation) -> tuple[object, ...]:
-    return (*prompt.messages[: prompt.constant], [tool.name for tool in prompt.tools])
+    return (*prompt.messages[: prompt.constant], tuple(tool.name for tool in prompt.tools))
 
 
 def assert_whole(house: House, brain: ScriptedBrain, budgets: Budgets = WIDE) -> None:
@@ -88,7 +88,13 @@ async def test_a_long_history_is_trimmed_from_its_oldest_message_and_the_menu_ne
     planner, reply = brain.asked
     assert "@look-up: " in planner.messages[0].content
     kept = reply.messages[1:-1]
-    assert kept == history[len(history) - len(kept) :], "whole messages, the newest ones"
+    dropped = len(history) - len(kept)
+    assert kept[1:] == history[dropped + 1 :], "whole messages, the newest ones"
+    assert [m.content for m in kept[:1]] == [
+        f"{'(Earlier messages were left out here.)' + chr(10) if dropped else ''}{m.content}"
+        for m in history[dropped : dropped + 1]
+    ]
+    assert events[-1].dropped == dropped, "counted"
     assert await brain.count(reply) <= WIDE.answer_prompt
     assert len(kept) == len(history) or len(kept) > 10
 
@@ -139,7 +145,7 @@ async def test_a_skill_that_outgrows_its_prompt_says_what_it_found(
     last = events[-1]
     assert isinstance(last, TurnFinished), last
     assert last.answer == "The keys hang on the hook."
-    assert "a skill ended early: The prompt has" in caplog.text
+    assert "a plan ended early: The prompt has" in caplog.text
     assert not brain.script
 
 

@@ -95,7 +95,7 @@ async def test_a_search_beside_a_deed_is_no_search(house: House) -> None:
         Fill({"note": "tea"}),
         Fill({"tool": "finish"}),
     )
-    events = [event async for event in Harness(brain, house.catalogue, Budgets()).run("find and keep tea")]
+    events = [event async for event in Harness(brain, house.catalogue, Budgets()).run("please")]
     last = events[-1]
     assert isinstance(last, TurnFinished)
     assert [call.tool for call in last.calls] == ["find_note", "keep"]
@@ -106,7 +106,7 @@ async def test_a_skills_own_budget_ends_it_with_what_was_found(house: House) -> 
     house.catalogue.skills["brief"] = replace(house.catalogue.skills["brief"], budget=7)
     turn = await finished(house, Fill({"place": ""}))
     assert [call.tool for call in turn.calls] == ["ping", "clock"], "one request takes seven tokens here"
-    assert turn.answer == "I am here. It is noon."
+    assert turn.answer == "I am here.\nIt is noon."
 
 
 def test_arguments_that_are_no_json_or_come_twice_are_refused() -> None:

@@ -21,7 +21,8 @@ from muleteer.harness.events import (
     TurnFinished,
     TurnStarted,
 )
-from muleteer.harness.turn import FLOOR, Harness
+from muleteer.harness.phrases import ENGLISH
+from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
 from muleteer.tool import Notes, Result
 from tests.harness.conftest import House
@@ -108,7 +109,7 @@ async def test_a_skill_is_followed_step_by_step_in_one_growing_prompt(house: Hou
         "follower",
         "agent:clock",
     ], "after the last numbered step there is nothing left to ask the model"
-    follower = [asked for asked in brain.asked if asked.tool and asked.tool.name == "call_tool"]
+    follower = [asked for asked in brain.asked if [tool.name for tool in asked.tools] == ["call_tool"]]
     assert follower[1].messages[: len(follower[0].messages)] == follower[0].messages
     assert follower[1].messages[-1].content == "empty: There is no note on keys."
 
@@ -168,11 +169,10 @@ async def test_each_level_sees_the_least_it_needs(house: House) -> None:
     planner, follower, agent, _ = brain.asked
     planner_text = str(planner)
     assert "Ask @find-note" not in planner_text
-    assert planner.tool is None
+    assert planner.tools == ()
     assert "1. Ask @find-note" in follower.messages[0].content
     assert "words to look for" not in str(follower)
-    assert agent.tool is not None
-    assert agent.tool.name == "find_note"
+    assert [tool.name for tool in agent.tools] == ["find_note"]
     assert "secret" not in str(agent)
     assert "clock" not in str(agent)
 
@@ -243,13 +243,13 @@ async def test_three_failed_plans_end_in_the_floor(house: House) -> None:
     fails = [Fill({"place": "x"}, finish="length"), Fill({"note": "x"}, finish="length")]
     empty = Fill({"tool": "finish", "instruction": " "})
     turn = await finished(house, "hm", CLOCK, fails[0], Choose({"keep": 1.0}), fails[1], LOOK, empty)
-    assert turn.answer == FLOOR
+    assert turn.answer == ENGLISH.floor
     assert turn.calls == ()
 
 
 async def test_an_empty_reply_is_regenerated_twice(house: House) -> None:
     assert (await finished(house, "hi", REPLY, Write(()), Write(("  ",)), Write(("Hi.",)))).answer == "Hi."
-    assert (await finished(house, "hi", REPLY, Write(()), Write(()), Write(()))).answer == FLOOR
+    assert (await finished(house, "hi", REPLY, Write(()), Write(()), Write(()))).answer == ENGLISH.floor
 
 
 async def test_the_token_budget_stops_the_turn_and_what_was_found_is_said(house: House) -> None:
@@ -265,13 +265,13 @@ async def test_the_token_budget_stops_the_turn_and_what_was_found_is_said(house:
 
 
 async def test_a_spent_budget_without_a_result_is_a_failure_that_says_so(house: House) -> None:
-    brain = ScriptedBrain(LOOK, *[Fill({"tool": "nothing", "instruction": "x"})] * 2)
+    brain = ScriptedBrain(LOOK, Fill({"tool": "nothing", "instruction": "x"}))
     events = await events_of(Harness(brain, house.catalogue, Budgets(turn=16)), "keys")
     last = events[-1]
     assert isinstance(last, TurnFailed)
     assert (last.code, last.status) == ("over_budget", 503)
     assert "16 tokens" in last.message
-    assert len(last.levels) == 3
+    assert len(last.levels) == 2, "what is kept for an answer is not spent on tools"
 
 
 async def test_the_clock_stops_a_turn(house: House) -> None:

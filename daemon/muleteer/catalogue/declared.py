@@ -28,7 +28,7 @@ DESCRIPTION_LIMIT = 600  # characters; every turn's menu holds all of them
 class Tool:
     """A tool as the harness sees it. `description` is the docstring's first paragraph, `signature` the line
     that L2 reads, `parameters` the schema that L3 fills, `craft` the rules only L3 reads, `timeout` in
-    seconds, `path` the file it came from (empty for one made in code), `guest` whether a server brought it,
+    seconds, `exact` the parameters whose numbers must have been said, `path` the file it came from (empty for one made in code), `guest` whether a server brought it,
     so that it gives way first."""
 
     name: str
@@ -45,6 +45,7 @@ class Tool:
     examples: tuple[str, ...]
     path: str = ""
     guest: bool = False
+    exact: tuple[str, ...] = ()
 
 
 class Arguments(Protocol):
@@ -107,6 +108,8 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
     if name in RESERVED:
         raise SkillError(f"the name {name} is reserved; choose another.")
     _check_words(function, form, declaration)
+    if unknown := set(declaration.exact) - {*form.required, *form.optional}:
+        raise SkillError(f"its exact names {', '.join(sorted(unknown))}, which is no parameter.")
     first = re.split(r"(?<=[.!?])\s", form.summary, maxsplit=1)[0]
     shown = ", ".join((*form.required, *(f"[{key}]" for key in form.optional)))
     return Tool(
@@ -123,6 +126,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         timeout=declaration.timeout,
         examples=declaration.examples,
         path=path,
+        exact=declaration.exact,
     )
 
 

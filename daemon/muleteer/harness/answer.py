@@ -13,9 +13,11 @@ from contextlib import aclosing
 
 from muleteer.engine.protocol import Conversation, Message, Text
 from muleteer.harness.brains import Lane
-from muleteer.harness.claims import CORRECTION, Guard, claims
+from muleteer.harness.claims import Guard, claims
 from muleteer.harness.clip import clipped
 from muleteer.harness.ledger import Ledger
+from muleteer.harness.passages import passages
+from muleteer.harness.phrases import ENGLISH
 from muleteer.harness.prompts import render
 from muleteer.harness.scrub import Scrubber, plain
 from muleteer.settings.sections import Budgets
@@ -23,6 +25,10 @@ from muleteer.tool import Document, Notes, Result
 
 # Characters of facts one answer is written from: about 1,000 tokens of English text.
 FACT_CHARACTERS = 4000
+
+# Characters of the passages of a longer document that the question is about: half a minute less of decoding
+# on a slow board, and less to get lost in.
+PASSAGE_CHARACTERS = 2000
 
 # Something with a digit in it, an address or a link: what must be copied and never paraphrased.
 _VALUE = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\w*\d[\w.,:/%°-]*")
@@ -57,34 +63,49 @@ def _sentences(results: Sequence[Result]) -> list[str]:
     return list(dict.fromkeys(filter(None, (plain(result.text).strip() for result in results))))
 
 
-def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS) -> str:
-    """The facts as text, documents and notes first; cut at `limit` characters with a visible mark."""
+def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS, question: str = "") -> str:
+    """The facts as text; of a longer document only what the question is about, if anything is; cut at `limit`
+    characters with a visible mark."""
     lines: list[str] = []
     for result in results:
         match result.payload:
             case Notes(items):
                 lines += [f"- {item}" for item in items]
             case Document(name, text):
-                lines.append(f"[{name}]\n{text}")
+                about = passages(text, question, PASSAGE_CHARACTERS) if len(text) > limit else ""
+                lines.append(f"[{name}]\n{about or text}")
             case _:
                 lines.append(f"- {result.text}")
     return clipped(plain("\n".join(lines)), limit)
 
 
 class Writer:
-    """The two prompts that write free text: a reply without tools, and an answer from facts."""
+    """The two prompts that write free text: a reply without tools, and an answer from facts. `correction` is
+    said in place of a false claim; `dropped` are the messages that the last reply did not get to see."""
 
-    def __init__(self, lane: Lane, ledger: Ledger, budgets: Budgets, handles: Sequence[str]) -> None:
+    def __init__(
+        self,
+        lane: Lane,
+        ledger: Ledger,
+        budgets: Budgets,
+        handles: Sequence[str],
+        correction: str = ENGLISH.not_done,
+    ) -> None:
         self._lane, self._ledger, self._budgets, self._handles = lane, ledger, budgets, handles
+        self._correction = correction
+        self.dropped = 0
 
     async def reply(self, message: str, history: Sequence[Message]) -> AsyncIterator[str]:
         """Conversation without tools; it ends at the first claim of a deed, which is corrected. The oldest
-        whole messages go when the prompt exceeds its budget."""
-        kept = list(history)
-        while await self._lane.count(prompt := reply_prompt(message, kept)) > self._budgets.answer_prompt:
-            if not kept:
+        whole messages go when the prompt exceeds its budget, and the model is told so."""
+        self.dropped = 0
+        while (
+            await self._lane.count(prompt := reply_prompt(message, history, self.dropped))
+            > self._budgets.answer_prompt
+        ):
+            if self.dropped == len(history):
                 break  # the engine refuses with both counts
-            kept = kept[1:]
+            self.dropped += 1
         guard = Guard()
         async with aclosing(self._scrubbed("reply", prompt)) as pieces:
             async for piece in pieces:
@@ -95,7 +116,7 @@ class Writer:
         if rest := guard.finish():
             yield rest
         if guard.tripped:
-            yield CORRECTION
+            yield self._correction
 
     async def from_facts(
         self, message: str, results: Sequence[Result], acted: bool = False
@@ -120,7 +141,7 @@ class Writer:
         """The facts, cut until the prompt fits its budget: a text may have as many tokens as characters."""
         budget, limit = self._budgets.answer_prompt, FACT_CHARACTERS
         while True:
-            source = facts(results, limit)
+            source = facts(results, limit, message)
             tokens = await self._lane.count(answer_prompt(message, source))
             if tokens <= budget or not limit:
                 return source
@@ -128,7 +149,7 @@ class Writer:
 
     async def _scrubbed(self, level: str, prompt: Conversation) -> AsyncGenerator[str, None]:
         scrubber = Scrubber(self._handles)
-        limit = self._ledger.allow(self._budgets.answer_output)
+        limit = self._ledger.allow_answer(self._budgets.answer_output)
         async for piece in self._lane.write(prompt, limit=limit, prompt_limit=self._budgets.answer_prompt):
             if isinstance(piece, Text):
                 self._ledger.book(level, piece.use)
@@ -138,8 +159,13 @@ class Writer:
             yield rest
 
 
-def reply_prompt(message: str, history: Sequence[Message]) -> Conversation:
-    return Conversation((Message("system", render("reply")), *history, Message("user", message)), constant=1)
+def reply_prompt(message: str, history: Sequence[Message], dropped: int = 0) -> Conversation:
+    """Without the first `dropped` messages of the history; the mark in their place stands in the message
+    after them, since some templates want the roles to take turns."""
+    first, *rest = [*history[dropped:], Message("user", message)]
+    if dropped:
+        first = Message(first.role, f"{render('left_out')}\n{first.content}")
+    return Conversation((Message("system", render("reply")), first, *rest), constant=1)
 
 
 def answer_prompt(message: str, source: str) -> Conversation:

@@ -8,91 +8,150 @@ Knows one plan. Does not know how it was made, nor what comes when it gives noth
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from muleteer.engine.protocol import Message
 from muleteer.errors import TooLongError
-from muleteer.harness import answer, follower, orders, steps
+from muleteer.harness import answer, follower, orders, provenance, steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Lane
-from muleteer.harness.claims import CORRECTION, claims
-from muleteer.harness.confirmation import Pending
+from muleteer.harness.claims import claims
+from muleteer.harness.confirmation import Pause, Pending
 from muleteer.harness.dispatcher import Dispatcher, Gate
+from muleteer.harness.flat import Flat
+from muleteer.harness.free.listening import Listener
+from muleteer.harness.free.speech import Speech
 from muleteer.harness.record import Record
 from muleteer.harness.scrub import Scrubber
-from muleteer.harness.signals import ToolLoopHalt
-from muleteer.harness.tool_agent import ToolAgent
+from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, ToolLoopHalt
+from muleteer.harness.tool_agent import Agent, ToolAgent
 from muleteer.skills import Skill
-from muleteer.tool import Result
+from muleteer.tool import Result, Status
 from muleteer.toolbox import Tool
 
 log = logging.getLogger(__name__)
 
 
 class Attempt:
-    """The plan in `record`, over what is arranged. `gate` sees every call before it runs."""
+    """The plan in `record`, over what is arranged. `gate` sees every call before it runs. `pause` is where
+    the plan was when a call needed a yes."""
 
     def __init__(self, arranged: Arrangement, lane: Lane, record: Record, gate: Gate) -> None:
         self._catalogue, self._handles = arranged.catalogue, arranged.planner.handles
         self._lane, self._record, self._gate = lane, record, gate
         self._budgets = arranged.budgets
-        self._agent = ToolAgent(lane, record.ledger, arranged.budgets)
+        self._agent: Agent = ToolAgent(lane, record.ledger, arranged.budgets)
+        self._follower = follower.Follower(lane, record.ledger, arranged.budgets)
         self._writer = answer.Writer(lane, record.ledger, arranged.budgets, self._handles)
+        self.pause: Pause | None = None
 
     async def run(self, message: str) -> None:
         """Carry the plan out, and say what came of it; nothing, where nothing did."""
         record, handles = self._record, self._record.plan.handles
         tools = self._catalogue.expand(handles)
         skills = [skill for handle in handles if (skill := self._catalogue.skill(handle))]
-        text = "\n\n".join(skill.steps for skill in skills)
         if budgets := [skill.budget for skill in skills if skill.budget]:
             record.ledger.narrow(sum(budgets))
-        dispatcher = self._dispatcher(tools, text, message)
+        dispatcher = self._dispatcher(tools, skills, message)
         record.bridge = dispatcher.bridge
         run, prose = steps.how(handles, skills, tools), ""
         try:
-            prose = await self._call(run, skills, tools, dispatcher, text, message)
+            prose = await self._call(run, skills, tools, dispatcher, message)
+        except ConfirmSignal as signal:
+            self.pause = Pause(dispatcher, run, tuple(skills), signal.tools, signal.written)
+            raise
         except ToolLoopHalt as stop:
             log.info("tool loop halted: %s", stop, extra={"turn": record.id})
-        except TooLongError as error:
+        except (TooLongError, BudgetExceeded) as stop:
             if not record.bridge.results:
                 raise
-            log.warning("a skill ended early: %s", error, extra={"turn": record.id})
+            log.warning("a plan ended early: %s", stop, extra={"turn": record.id})
         if run == "all":
             record.say(answer.listed(record.bridge.results))
         else:
             await self._answer(message, prose)
 
-    async def go_on(self, pending: Pending, yes: bool) -> None:
-        """Exactly the call that was asked about, or none; then what it and those before it returned."""
-        tool = pending.tool
-        dispatcher = Dispatcher(
-            [tool], self._agent, self._catalogue.toolbox.call, self._record.calls, self._record.emit
-        )
-        self._record.bridge = dispatcher.bridge
-        results = dispatcher.bridge.results
-        results += pending.results
-        if not yes:
-            results.append(Result.ok(f"As you wish: {tool.name} was not called."))
-        elif self._catalogue.tool(tool.handle) != tool:
-            results.append(
-                Result.error(f"{tool.name} has been changed since you were asked, so it was not called.")
-            )
-        else:
-            await dispatcher.call(tool, pending.arguments)
-        self._record.say(answer.listed(results))
+    async def run_flat(self, listener: Listener, message: str, history: Sequence[Message] = ()) -> None:
+        """Without a plan: the model sees every tool and calls as it likes, and what came of it is answered as
+        after a plan. A reply without calls is said as it comes."""
+        record, tools = self._record, list(self._catalogue.toolbox.tools.values())
+        dispatcher = self._dispatcher(tools, (), message)
+        record.bridge, prose = dispatcher.bridge, ""
+        speech = Speech(record.say, self._handles, record.words.not_done)
+        loop = Flat(listener, record.ledger, self._budgets)
+        try:
+            prose = await loop.follow(dispatcher, tools, message, history, speech)
+        except ToolLoopHalt as stop:
+            log.info("tool loop halted: %s", stop, extra={"turn": record.id})
+        except (TooLongError, BudgetExceeded) as stop:
+            if not record.bridge.results:
+                raise
+            log.warning("the flat loop ended early: %s", stop, extra={"turn": record.id})
+        record.dropped = loop.dropped
+        if speech.begun:
+            speech.finish()
+        if record.bridge.results or not speech.begun:
+            await self._answer(message, prose)
+        if not record.said:
+            record.say(record.words.floor)
 
-    def _dispatcher(self, tools: Sequence[Tool], text: str, message: str) -> Dispatcher:
+    async def go_on(self, pending: Pending, yes: bool) -> None:
+        """Exactly the call that was asked about, or none; after a yes the rest of the plan; then what all of
+        it returned."""
+        tool, pause, record = pending.tool, pending.pause, self._record
+        dispatcher = pause.dispatcher if pause else self._dispatcher([tool], (), pending.message)
+        dispatcher = dispatcher.rebound(self._agent, record.calls, record.emit, self._gate)
+        record.bridge = dispatcher.bridge
+        results, prose = record.bridge.results, ""
+        if not pause:
+            results += pending.results
+        if not yes:
+            results.append(Result.ok(record.words.declined.format(tool=tool.name)))
+        elif self._catalogue.tool(tool.handle) != tool:
+            results.append(Result.error(record.words.changed.format(tool=tool.name)))
+        else:
+            control = await dispatcher.confirmed(tool, pending.arguments)
+            prose = await self._rest(pause, dispatcher, control, pending.message) if pause else ""
+        if answer.needs_writing(results):
+            await self._answer(pending.message, prose)
+        else:
+            record.say(answer.listed(results))
+
+    async def _rest(self, pause: Pause, dispatcher: Dispatcher, control: str, message: str) -> str:
+        """What follows the call that a yes was given to; L2's closing words. Another call may need a yes."""
+        try:
+            if pause.run and not (pause.run == "first" and self._record.found()):
+                await steps.carry_out(pause.run, pause.skills, pause.tools, dispatcher, message)
+            if pause.written:
+                return await self._follower.go_on(dispatcher, *pause.written, control)
+        except ConfirmSignal as signal:
+            self.pause = Pause(dispatcher, pause.run, pause.skills, signal.tools, signal.written)
+            raise
+        except (ToolLoopHalt, TooLongError, BudgetExceeded) as stop:
+            log.warning("a plan ended early: %s", stop, extra={"turn": self._record.id})
+        return ""
+
+    def _dispatcher(self, tools: Sequence[Tool], skills: Sequence[Skill], message: str) -> Dispatcher:
+        record, text = self._record, _steps(skills)
+
+        def exact(tool: Tool, arguments: Mapping[str, object]) -> tuple[str, str]:
+            found = provenance.invented(arguments, tool.exact, (message, text, *record.found()))
+            return ", ".join(found), record.words.invented.format(value=", ".join(found))
+
         return Dispatcher(
             tools,
             self._agent,
             self._catalogue.toolbox.call,
-            self._record.calls,
-            self._record.emit,
+            record.calls,
+            record.emit,
             follower.in_order(text),
             follower.each_once(text),
             self._gate,
-            lambda tool, arguments: orders.refusal(tool, arguments, message, text, self._record.found()),
+            lambda tool, arguments: orders.refusal(
+                tool, arguments, message, text, record.found(), record.words
+            ),
             {tool.name: text.count(f"@{tool.handle}") for tool in tools},
+            exact,
         )
 
     async def _call(
@@ -101,7 +160,6 @@ class Attempt:
         skills: Sequence[Skill],
         tools: Sequence[Tool],
         dispatcher: Dispatcher,
-        text: str,
         message: str,
     ) -> str:
         """Every call of the plan, by the level that it needs; L2's closing words, if it had any."""
@@ -111,18 +169,26 @@ class Attempt:
         if len(tools) == 1:
             await steps.ask_tool(dispatcher, tools[0].name, message)
             return ""
-        level = follower.Follower(self._lane, self._record.ledger, self._budgets)
-        return await level.follow(dispatcher, follower.opening(tools, text, message))
+        return await self._follower.follow(dispatcher, follower.opening(tools, _steps(skills), message))
 
     async def _answer(self, message: str, prose: str) -> None:
+        """From what was found, written where it must be; what was not found or could not be looked at is said
+        by code alone, so that no model turns the one into the other."""
         record, results = self._record, self._record.bridge.results
-        acted = record.acted(self._catalogue.toolbox.tools)
-        if answer.needs_writing(results):
-            async for piece in self._writer.from_facts(message, results, acted):
-                record.say(piece if record.said else answer.attributed(piece, results))
-        if not record.said:
+        acted, before = record.acted(self._catalogue.toolbox.tools), len(record.said)
+        found = [result for result in results if result.status is Status.OK]
+        if answer.needs_writing(found):
+            async for piece in self._writer.from_facts(message, found, acted):
+                record.say(piece if len(record.said) > before else answer.attributed(piece, found))
+        if len(record.said) == before:
             record.say(answer.spoken(results))
-        if not record.said:
+        elif rest := answer.spoken([result for result in results if result.status is not Status.OK]):
+            record.say(f" {rest}")
+        if len(record.said) == before:
             scrubber = Scrubber(self._handles)
             words = scrubber.feed(prose) + scrubber.finish()
-            record.say(CORRECTION if claims(words) and not acted else words)
+            record.say(record.words.not_done if claims(words) and not acted else words)
+
+
+def _steps(skills: Sequence[Skill]) -> str:
+    return "\n\n".join(skill.steps for skill in skills)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-CORRECTION = "That was not done: no tool was called for it."
-
 _DONE_EN = (
     r"(?:turn|switch)(?:ed)?\b[^.!?]*\b(?:on|off)|set(?:ting)?\b[^.!?]*\b(?:timer|alarm|reminder|temperature|heating)"
     r"|(?:add(?:ed)?|put|written?|wrote|entered)\b[^.!?]*\b(?:list|calendar|notes?|notebook|cart|down)"

@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from muleteer.engine.protocol import Conversation, Text
 from muleteer.errors import NotOpenError
 from muleteer.harness.clip import clipped
-from muleteer.harness.dispatcher import Gate
+from muleteer.harness.dispatcher import Dispatcher, Gate
 from muleteer.harness.events import CallUse
+from muleteer.harness.phrases import ENGLISH, Phrases
 from muleteer.harness.scrub import plain
-from muleteer.harness.signals import ConfirmSignal
+from muleteer.harness.signals import ConfirmSignal, Plan
+from muleteer.skills import Skill
 from muleteer.tool import Result
 from muleteer.toolbox import Tool
 
@@ -24,12 +27,23 @@ OPEN_SECONDS = 300.0  # who has not answered by then has left, and the house may
 OPEN_LIMIT = 32  # more than the people of a household ask at once; beyond it the oldest is dropped
 VALUE_CHARACTERS = 200  # of one argument in the question: read in a glance; the event has it whole
 
-CONSEQUENCES = {"write": "It changes what is stored.", "physical": "It acts on a real device."}
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Where the plan was: its dispatcher, how code carries it out (`run`, with the skills and the tools that
+    were to follow), or L2's prompt and the call that it wrote."""
+
+    dispatcher: Dispatcher
+    run: str = ""
+    skills: tuple[Skill, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    written: tuple[Conversation, Text] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A call, and the turn that it ended: everything that is needed to go on."""
+    """A call, and the turn that it ended: everything that is needed to go on. `parts` are the requests of the
+    same message that were to follow, with their plans."""
 
     turn: str
     message: str
@@ -38,23 +52,26 @@ class Pending:
     handles: tuple[str, ...]
     results: tuple[Result, ...]
     calls: tuple[CallUse, ...]
+    pause: Pause | None = None
+    parts: tuple[tuple[str, Plan], ...] = ()
 
 
-def question(tool: Tool, arguments: Mapping[str, object]) -> str:
+def question(tool: Tool, arguments: Mapping[str, object], words: Phrases = ENGLISH) -> str:
     """What a person is asked, from nothing but the tool's declaration and the exact arguments."""
-    given = " and ".join(f"{name} {_shown(value)}" for name, value in arguments.items())
-    asked = f"Shall I call {tool.name} with {given or 'no arguments'}?"
-    return f"{asked} {CONSEQUENCES.get(tool.effect, '')}".strip()
+    given = f" {words.and_} ".join(f"{name} {_shown(value)}" for name, value in arguments.items())
+    asked = words.question.format(tool=tool.name, given=given or words.no_arguments)
+    consequences = {"write": words.writes, "physical": words.acts}
+    return f"{asked} {consequences.get(tool.effect, '')}".strip()
 
 
-def gate(needs_yes: Collection[str], background: bool) -> Gate:
+def gate(needs_yes: Collection[str], background: bool, words: Phrases = ENGLISH) -> Gate:
     """Ends a turn at a call whose effect needs a yes; in the background, the result that says why not."""
 
     def stop(tool: Tool, arguments: dict[str, object]) -> Result | None:
         if tool.effect not in needs_yes:
             return None
         if background:
-            return Result.unavailable(f"{tool.name} needs a yes, and nobody can give one in the background.")
+            return Result.unavailable(words.unattended.format(tool=tool.name))
         raise ConfirmSignal(tool, arguments)
 
     return stop

@@ -6,15 +6,17 @@ found goes to the bridge and never through a model.
 
 from __future__ import annotations
 
-import json
+import copy
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from muleteer.harness import sameness
 from muleteer.harness.clip import clipped
 from muleteer.harness.events import CallFinished, CallStarted, CallUse, Emit
+from muleteer.harness.prompts import render
 from muleteer.harness.signals import ToolLoopHalt
-from muleteer.harness.tool_agent import ToolAgent
+from muleteer.harness.tool_agent import Agent
 from muleteer.tool import Result, Status
 from muleteer.toolbox import Outcome, Tool
 
@@ -24,9 +26,12 @@ CALLS_PER_TOOL = 3
 # Characters of a tool's text that a control line carries (about 100 tokens); the whole text is in the bridge.
 CONTROL_CHARACTERS = 400
 
+NAME_CHARACTERS = 80  # of a name that is none, in the answer to it; real ones are shorter
+
 Call = Callable[[str, Mapping[str, object]], Awaitable[Outcome]]
 Gate = Callable[[Tool, dict[str, object]], Result | None]
 Permit = Callable[[Tool, Mapping[str, object]], str]
+Exact = Callable[[Tool, Mapping[str, object]], tuple[str, str]]
 
 
 def _open_gate(tool: Tool, arguments: dict[str, object]) -> Result | None:
@@ -35,6 +40,10 @@ def _open_gate(tool: Tool, arguments: dict[str, object]) -> Result | None:
 
 def _any_call(tool: Tool, arguments: Mapping[str, object]) -> str:
     return ""
+
+
+def _any_number(tool: Tool, arguments: Mapping[str, object]) -> tuple[str, str]:
+    return "", ""
 
 
 @dataclass
@@ -57,13 +66,14 @@ class Dispatcher:
     """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran; with
     `in_order` no tool may be asked for before those that precede it in `tools`; with `each_once` too, it is
     over when the last of them has succeeded. `gate` sees every call before it runs, and may give the result
-    in its place; `permit` says why a call that a model wrote may not be made. Of such calls, so many may act
-    on the world as `deeds` allows a tool, else one."""
+    in its place; `permit` says why a call that a model wrote may not be made, `exact` what it made up and the
+    sentence that says so: then it may write the call anew. Of such calls, so many may act on the world as
+    `deeds` allows a tool, else one."""
 
     def __init__(
         self,
         tools: Sequence[Tool],
-        agent: ToolAgent,
+        agent: Agent,
         call: Call,
         calls: list[CallUse],
         emit: Emit,
@@ -72,8 +82,9 @@ class Dispatcher:
         gate: Gate = _open_gate,
         permit: Permit = _any_call,
         deeds: Mapping[str, int] | None = None,
+        exact: Exact = _any_number,
     ) -> None:
-        self._gate, self._permit, self._deeds = gate, permit, deeds or {}
+        self._gate, self._permit, self._exact, self._deeds = gate, permit, exact, deeds or {}
         self._done: Counter[str] = Counter()
         self._forbidden = False  # a call was: then there is nothing left to do
         self._in_order, self._each_once = in_order, each_once
@@ -84,6 +95,12 @@ class Dispatcher:
         self._requests: set[tuple[str, str]] = set()
         self._repeated: set[str] = set()
         self.bridge = Bridge()
+
+    def rebound(self, agent: Agent, calls: list[CallUse], emit: Emit, gate: Gate) -> Dispatcher:
+        """This one, with all it has counted and found, in another turn."""
+        same = copy.copy(self)
+        same._agent, same._calls, same._emit, same._gate = agent, calls, emit, gate
+        return same
 
     @property
     def asked(self) -> bool:
@@ -109,24 +126,49 @@ class Dispatcher:
     async def dispatch(self, name: str, instruction: str) -> str:
         """One request of L2, answered by a control line. Raises `ToolLoopHalt` at the fourth request to a
         tool."""
-        tool = self._resolve(name)
+        tool, refused = self._asked_for(name)
         if tool is None:
-            self._count("an unknown tool")
-            return f"error: unknown tool '{name}'. Available: {', '.join(self._shown())}"
-        closed = tool.effect == "physical" and tool.name not in self.open_tools()
-        self._count(tool.name)
-        if closed:
-            return f"refused: {tool.name} may not be used now."
-        if (tool.name, instruction) in self._requests:
+            return refused
+        request = (tool.name, sameness.request(instruction))
+        if request in self._requests:
             return self._refused(tool)
-        self._requests.add((tool.name, instruction))
+        self._requests.add(request)
         arguments = await self._agent.arguments(tool, instruction)
         if arguments is None:
             return f"error: the arguments of {tool.name} were too long; ask for less at once."
+        return await self._written(tool, arguments)
+
+    async def made(self, name: str, arguments: Mapping[str, object], whole: bool = True) -> str:
+        """A call that a model wrote itself, answered by a control line. Where it is not `whole`, since its
+        text ended within a value, it may look something up and not act. Raises as `dispatch`."""
+        tool, refused = self._asked_for(name)
+        if tool is None:
+            return refused
+        if not whole and tool.effect != "read":
+            return f"error: the call of {tool.name} ended within a value; call it again."
+        return await self._written(tool, dict(arguments))
+
+    def _asked_for(self, name: str) -> tuple[Tool | None, str]:
+        """The tool that may be used by this name; else what is answered instead. Counts."""
+        tool = sameness.resolve(name, self._tools)
+        if tool is None:
+            self._count("an unknown tool")
+            left = ", ".join(f"{each} ({CALLS_PER_TOOL - self._asked[each]} left)" for each in self._shown())
+            return None, f"error: unknown tool '{clipped(name, NAME_CHARACTERS)}'. Available calls: {left}"
+        closed = tool.effect == "physical" and tool.name not in self.open_tools()
+        self._count(tool.name)
+        return (None, f"refused: {tool.name} may not be used now.") if closed else (tool, "")
+
+    async def _written(self, tool: Tool, arguments: dict[str, object]) -> str:
+        """A call whose arguments a model wrote."""
         if why := self._permit(tool, arguments):
             self._forbidden = True
             self.bridge.add(tool.name, Result.error(why))
             return f"refused: {why}"
+        made_up, sentence = self._exact(tool, arguments)
+        if made_up:
+            self.bridge.add(tool.name, Result.error(sentence))
+            return f"error: {render('invented', value=made_up)}"
         return await self._once(tool, arguments)
 
     async def call(self, tool: Tool, arguments: Mapping[str, object]) -> str:
@@ -134,8 +176,12 @@ class Dispatcher:
         self._count(tool.name)
         return await self._once(tool, dict(arguments))
 
+    async def confirmed(self, tool: Tool, arguments: Mapping[str, object]) -> str:
+        """The call that a yes was given to, answered by a control line; it was counted before."""
+        return control_line(await self._perform(tool, dict(arguments)))
+
     async def _once(self, tool: Tool, arguments: dict[str, object]) -> str:
-        made = (tool.name, json.dumps(arguments, sort_keys=True))
+        made = (tool.name, sameness.canonical(arguments))
         if made in self._made:
             return self._refused(tool)
         self._made.add(made)
@@ -151,12 +197,15 @@ class Dispatcher:
 
     def _refused(self, tool: Tool) -> str:
         self._repeated.add(tool.name)
-        return "refused: you already made that exact call. Use what you have, or do something different."
+        return render("repeated")
 
     async def _run(self, tool: Tool, arguments: dict[str, object]) -> Result:
         if (instead := self._gate(tool, arguments)) is not None:
             self.bridge.add(tool.name, instead)
             return instead
+        return await self._perform(tool, arguments)
+
+    async def _perform(self, tool: Tool, arguments: dict[str, object]) -> Result:
         self._emit(CallStarted(tool.name, arguments))
         outcome = await self._call(tool.name, arguments)
         result = outcome.result
@@ -166,14 +215,6 @@ class Dispatcher:
         if tool.effect == "physical" and result.status is not Status.ERROR:
             self._done[tool.name] += 1
         return result
-
-    def _resolve(self, name: str) -> Tool | None:
-        """The exact name, else the one visible tool that differs only in form. Form may be repaired,
-        authority never: a hidden tool answers to its exact name alone."""
-        if name in self._tools:
-            return self._tools[name]
-        near = [tool for tool in self._tools.values() if not tool.hidden and _form(tool.name) == _form(name)]
-        return near[0] if len(near) == 1 else None
 
     def _count(self, name: str) -> None:
         self._asked[name] += 1
@@ -187,8 +228,3 @@ class Dispatcher:
 def control_line(result: Result) -> str:
     """What L2 learns of a result: its status and the beginning of its text."""
     return f"{result.status.value}: {clipped(result.text, CONTROL_CHARACTERS)}"
-
-
-def _form(name: str) -> str:
-    """A name without the decoration models add: `functions.x`, `tools/x`, "@", case, "-" for "_"."""
-    return name.replace("/", ".").rsplit(".", 1)[-1].lstrip("@").casefold().replace("-", "_")

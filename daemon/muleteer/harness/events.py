@@ -39,6 +39,14 @@ class CallUse:
 
 
 @dataclass(frozen=True, slots=True)
+class BrainUse:
+    """A brain that answered, or tried to, and why it came to that."""
+
+    brain: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     name: ClassVar[str]
 
@@ -63,6 +71,16 @@ class Planned(Event):
     handles: tuple[str, ...]
     confidence: float
     attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrainChosen(Event):
+    """From here on this brain answers; `reason` says why it is not the one before it, or not the one that was
+    wanted."""
+
+    name: ClassVar[str] = "brain"
+    brain: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +116,8 @@ class TextDelta(Event):
 @dataclass(frozen=True, slots=True)
 class TurnFinished(Event):
     """The whole turn. `handles` are those of the attempt that answered; `first_ms` is when the first piece of
-    the answer could be shown."""
+    the answer could be shown; `dropped` are the messages of the conversation that had no room;
+    the last of `brains` answered, those before it failed."""
 
     name: ClassVar[str] = "turn.finished"
     turn: str
@@ -108,6 +127,8 @@ class TurnFinished(Event):
     levels: tuple[LevelUse, ...]
     ms: float
     first_ms: float = 0.0
+    dropped: int = 0
+    brains: tuple[BrainUse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

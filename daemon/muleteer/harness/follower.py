@@ -16,6 +16,7 @@ from muleteer.harness.clip import clipped
 from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
+from muleteer.harness.signals import ConfirmSignal
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Skill
 from muleteer.toolbox import Tool
@@ -112,17 +113,25 @@ class Follower:
             step = json.loads(written.text)
             if step["tool"] == FINISH:
                 return str(step.get("instruction", ""))
-            control = await dispatcher.dispatch(step["tool"], step["instruction"])
+            try:
+                control = await dispatcher.dispatch(step["tool"], step["instruction"])
+            except ConfirmSignal as signal:
+                signal.written = (prompt, written)
+                raise
             prompt = await self._grow(prompt, written, control)
         return ""
+
+    async def go_on(self, dispatcher: Dispatcher, prompt: Conversation, written: Text, control: str) -> str:
+        """`follow` from a call on that had to wait for a yes."""
+        return await self.follow(dispatcher, await self._grow(prompt, written, control))
 
     async def _grow(self, prompt: Conversation, call: Text, control: str) -> Conversation:
         """The prompt with one more call and its result, which is cut until half of the room that was left is
         left for what follows. Where even the shortest is too long, the engine refuses with both counts."""
         most = (call.use.prompt + self._budgets.follower_prompt) // 2
-        limit = len(control)
+        limit, note = len(control), self._ledger.note()
         while True:
-            grown = _grown(prompt, call.text, clipped(control, limit))
+            grown = _grown(prompt, call.text, f"{clipped(control, limit)} {note}".rstrip())
             if limit <= SHORTEST_CONTROL or await self._lane.count(grown) <= most:
                 return grown
             limit //= 2

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import closing
 
 from muleteer.errors import MuleteerError, OverBudgetError
 from muleteer.harness import answer, confirmation
-from muleteer.harness.confirmation import Confirmations, Pending
+from muleteer.harness.confirmation import Pending
 from muleteer.harness.events import TurnStarted
 from muleteer.harness.record import Record
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal
@@ -23,16 +23,18 @@ FAULT = "The turn failed by a fault of Muleteer itself; its log has the details.
 
 
 async def land(
-    record: Record, message: str, work: Coroutine[None, None, None], confirmations: Confirmations
+    record: Record, work: Coroutine[None, None, None], ask: Callable[[ConfirmSignal], Pending]
 ) -> None:
     """Do the work between `TurnStarted` and the outcome; only a cancelled task has none, since nobody waits
-    for it. A question is kept in `confirmations` for whoever answers it."""
+    for it. A question is the outcome once `ask` has kept what whoever answers it goes on from."""
     record.emit(TurnStarted(record.id))
     try:
         with closing(work):
             await work
     except ConfirmSignal as signal:
-        _ask(record, message, signal, confirmations)
+        pending = ask(signal)
+        question = confirmation.question(pending.tool, pending.arguments, record.words)
+        record.emit(record.asking(signal.tool, signal.arguments, question, confirmation.OPEN_SECONDS))
     except MuleteerError as error:
         record.emit(record.failed(error.code, str(error), error.status))
     except BaseException as error:  # whoever waits for the terminal event gets one
@@ -52,9 +54,9 @@ async def within(seconds: float, record: Record, work: Coroutine[None, None, Non
         async with asyncio.timeout(seconds):
             await work
     except BudgetExceeded as stop:
-        _stopped(record, str(stop))
+        _stopped(record, record.words.tokens_spent.format(limit=stop.tokens))
     except TimeoutError:
-        _stopped(record, f"This turn's limit of {seconds:g} seconds is over.")
+        _stopped(record, record.words.seconds_over.format(limit=f"{seconds:g}"))
 
 
 def _stopped(record: Record, why: str) -> None:
@@ -62,13 +64,4 @@ def _stopped(record: Record, why: str) -> None:
     if not record.said:
         record.say(answer.spoken(record.bridge.results))
     if not record.said:
-        raise OverBudgetError(f"{why} Ask for less at once, or raise the budget.")
-
-
-def _ask(record: Record, message: str, signal: ConfirmSignal, confirmations: Confirmations) -> None:
-    """The question is the turn's outcome; whoever answers it goes on from what is kept here."""
-    tool, arguments = signal.tool, signal.arguments
-    found, calls = tuple(record.bridge.results), tuple(record.calls)
-    confirmations.add(Pending(record.id, message, tool, arguments, record.plan.handles, found, calls))
-    question = confirmation.question(tool, arguments)
-    record.emit(record.asking(tool, arguments, question, confirmation.OPEN_SECONDS))
+        raise OverBudgetError(why)

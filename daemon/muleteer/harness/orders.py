@@ -11,9 +11,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from muleteer.harness.conditions import CLAUSE, condition, holds
+from muleteer.harness.phrases import ENGLISH, Phrases
 from muleteer.toolbox import Tool
-
-NO_ORDER = "Nothing was done: I take that for a question, or for something not to do. Say plainly what to do."
 
 _SENTENCE = re.compile(r"(?:[^.!?;\n]|(?<=\d)\.(?=\d))+[.!?;]*")
 _NEGATED = re.compile(
@@ -38,8 +37,18 @@ def orders(message: str) -> bool:
     return any(_orders(sentence) for sentence in _SENTENCE.findall(message))
 
 
+def negated(message: str) -> bool:
+    """Whether anything in it is said with a not."""
+    return bool(_NEGATED.search(message))
+
+
 def refusal(
-    tool: Tool, arguments: Mapping[str, object], message: str, steps: str, found: Sequence[str] = ()
+    tool: Tool,
+    arguments: Mapping[str, object],
+    message: str,
+    steps: str,
+    found: Sequence[str] = (),
+    words: Phrases = ENGLISH,
 ) -> str:
     """Why a physical tool may not be called with arguments that a model wrote; empty when it may. It must be
     ordered, its condition met by what was `found` out, and what it acts on named by the message or by the
@@ -47,19 +56,19 @@ def refusal(
     if tool.effect != "physical":
         return ""
     if not orders(message):
-        return NO_ORDER
+        return words.no_order
     if clause := condition(message):
         met = holds(clause, found)
         if met is None:
-            return f"Nothing was done: whether it is so ({clause}) cannot be told from what was found out."
+            return words.undecided.format(clause=clause)
         if not met:
-            return f"Nothing was done: it is not so ({clause})."
+            return words.unmet.format(clause=clause)
     named = _words(f"{message} {steps}")
     properties = tool.parameters.get("properties", {})
     for key, value in arguments.items():
         free = isinstance(value, str) and "enum" not in properties.get(key, {})
         if free and (said := _words(str(value))) and not said & named:
-            return f"Nothing was done: {value} was not asked for. Say by its name what is meant."
+            return words.not_named.format(value=value)
     return ""
 
 

@@ -9,24 +9,43 @@ import time
 from collections.abc import Mapping
 
 from muleteer.harness.dispatcher import Bridge
-from muleteer.harness.events import CallUse, Confirm, Emit, TextDelta, TurnFailed, TurnFinished
+from muleteer.harness.events import (
+    BrainChosen,
+    BrainUse,
+    CallUse,
+    Confirm,
+    Emit,
+    TextDelta,
+    TurnFailed,
+    TurnFinished,
+)
 from muleteer.harness.ledger import Ledger
+from muleteer.harness.phrases import Phrases
 from muleteer.harness.signals import Plan
+from muleteer.settings.sections import Budgets
 from muleteer.tool import Status
 from muleteer.toolbox import Tool
 
 
 class Record:
-    """`bridge` and `plan` are those of the attempt that runs. `emit` takes each event as it happens."""
+    """`bridge` and `plan` are those of the attempt that runs, `words` the user's language. `emit` takes each
+    event as it happens."""
 
-    def __init__(self, id: str, budget: int, emit: Emit) -> None:
-        self.id, self.emit = id, emit
-        self.ledger = Ledger(budget, emit)
+    def __init__(self, id: str, budgets: Budgets, emit: Emit, words: Phrases) -> None:
+        self.id, self.emit, self.words = id, emit, words
+        self.ledger = Ledger(budgets.turn, emit, budgets.answer_output)
         self.calls: list[CallUse] = []
         self.bridge = Bridge()
         self.plan = Plan((), 0.0)
         self.said = ""
+        self.dropped = 0
+        self.brains: list[BrainUse] = []
         self._began, self._first_ms = time.monotonic(), 0.0
+
+    def answers(self, brain: str, reason: str = "") -> None:
+        """From here on this brain does."""
+        self.brains.append(BrainUse(brain, reason))
+        self.emit(BrainChosen(brain, reason))
 
     def say(self, piece: str) -> None:
         """Another piece of the answer."""
@@ -46,7 +65,8 @@ class Record:
 
     def finished(self) -> TurnFinished:
         calls, levels = tuple(self.calls), tuple(self.ledger.levels)
-        return TurnFinished(self.id, self.said, self.plan.handles, calls, levels, self._ms(), self._first_ms)
+        spent = (calls, levels, self._ms(), self._first_ms, self.dropped, tuple(self.brains))
+        return TurnFinished(self.id, self.said, self.plan.handles, *spent)
 
     def asking(self, tool: Tool, arguments: dict[str, object], question: str, seconds: float) -> Confirm:
         calls, levels = tuple(self.calls), tuple(self.ledger.levels)

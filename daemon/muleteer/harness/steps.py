@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from muleteer.harness import tool_agent
 from muleteer.harness.dispatcher import Dispatcher
-from muleteer.harness.signals import ToolLoopHalt
+from muleteer.harness.signals import ConfirmSignal, ToolLoopHalt
 from muleteer.skills import Skill
 from muleteer.tool import Result, Status
 from muleteer.toolbox import Tool
@@ -32,7 +32,7 @@ async def carry_out(
     The results are in the dispatcher's bridge, at least one a tool."""
     results = dispatcher.bridge.results
     given = {handle: arguments for skill in skills for handle, arguments in skill.given.items()}
-    for tool in tools:
+    for number, tool in enumerate(tools, 1):
         before = len(results)
         try:
             if (arguments := given.get(tool.handle)) is not None:
@@ -41,6 +41,9 @@ async def carry_out(
                 control = await ask_tool(dispatcher, tool.name, message)
         except ToolLoopHalt as stop:
             control = str(stop)
+        except ConfirmSignal as signal:
+            signal.tools = tuple(tools[number:])
+            raise
         if len(results) == before:
             dispatcher.bridge.add(tool.name, Result.error(f"{tool.name} gave no result: {control}"))
         elif run == "first" and results[-1].status is Status.OK:

@@ -17,36 +17,56 @@ import copy
 import secrets
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 
 from muleteer.engine.protocol import Message
 from muleteer.errors import RequestError, TooLongError
-from muleteer.harness import answer, landing
+from muleteer.harness import answer, compound, landing
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.attempt import Attempt
-from muleteer.harness.brains import Brain, Lane
+from muleteer.harness.brains import Brain, Brains, Chosen, Lane
 from muleteer.harness.confirmation import Confirmations, Pending, gate
 from muleteer.harness.events import Emit, Event, Outcome, Planned
 from muleteer.harness.exact import Audit, ExactLane
+from muleteer.harness.free.elsewhere import Elsewhere
+from muleteer.harness.free.turn import FreeTurn
+from muleteer.harness.language import language
+from muleteer.harness.phrases import phrases
 from muleteer.harness.record import Record
-from muleteer.harness.signals import Plan, PlanSignal
+from muleteer.harness.signals import ConfirmSignal, Plan, PlanSignal
+from muleteer.harness.talking import Talking
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Skill
 
 PLAN_ATTEMPTS = 3
 REGENERATIONS = 2
 
-FLOOR = "I am sorry, I found no answer to that."
+# To read the menu after a start or a change, which is not the turn's own time: 2,000 tokens at a slow board's
+# 5 a second, or whoever is before it in the queue.
+MENU_SECONDS = 600.0
+
+Before = Callable[[], Coroutine[None, None, None]]
 
 
 class Harness(Arrangement):
     """The harness of one brain over one catalogue. Turns may run at the same time; the engine queues. Tools
-    whose effects are in `confirm` never run without a yes."""
+    whose effects are in `confirm` never run without a yes. `language` is what a message that does not show
+    its own is taken for."""
 
     def __init__(
-        self, brain: Brain, catalogue: Catalogue, budgets: Budgets, confirm: Collection[str] = ()
+        self,
+        brain: Brain,
+        catalogue: Catalogue,
+        budgets: Budgets,
+        confirm: Collection[str] = (),
+        language: str = "en",
+        brains: Brains | None = None,
     ) -> None:
         super().__init__(brain, catalogue, budgets)
+        self.brains = brains
         self.confirm = frozenset(confirm)
+        self.language = language
         self.confirmations = Confirmations()
         self.audit = Audit()
 
@@ -58,18 +78,21 @@ class Harness(Arrangement):
         skill: str = "",
         background: bool = False,
         confirm: Collection[str] = (),
+        brain: str = "",
+        private: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """The turn's events as they happen, `TurnStarted` first, an `Outcome` last. Closing the generator
         stops the turn and frees the engine.
 
         `skill` is carried out without a planner, and needs no message. A background turn has one, waits for
         all others, and is refused what needs a yes. `confirm` adds to the effects that need one.
+        `brain` is the one that shall answer, if it may; a `private` turn stays on this device.
         """
         needs = self.confirm.union(confirm)
 
         def work(emit: Emit) -> Coroutine[None, None, None]:
-            turn = _Turn(self, self.brain.lane(background), emit, needs, background)
-            return turn.run_skill(skill, message) if skill or background else turn.run(message, history)
+            turn = _Turn(self, self.brain.lane(background), emit, message, needs, background)
+            return turn.run_skill(skill) if skill or background else turn.run(history, brain, private)
 
         return _events(work)
 
@@ -81,7 +104,9 @@ class Harness(Arrangement):
         """The events of the turn that goes on with an answered question, as `run` has them."""
 
         def work(emit: Emit) -> Coroutine[None, None, None]:
-            turn = _Turn(self, self.brain.lane(False), emit, frozenset(), False, pending.turn)
+            turn = _Turn(
+                self, self.brain.lane(False), emit, pending.message, self.confirm, False, pending.turn
+            )
             return turn.go_on(pending, yes)
 
         return _events(work)
@@ -110,39 +135,44 @@ class _Turn:
         harness: Harness,
         lane: Lane,
         emit: Emit,
+        message: str,
         needs_yes: Collection[str],
         background: bool,
         id: str = "",
     ) -> None:
-        self._harness = copy.copy(harness)
-        self._record = Record(id or secrets.token_hex(8), harness.budgets.turn, emit)
+        self._harness, self._message = copy.copy(harness), message
+        words = phrases(language(message, harness.language))
+        self._record = Record(id or secrets.token_hex(8), harness.budgets, emit, words)
         self._lane = ExactLane(lane, self._record.id, harness.audit)
-        self._attempt = Attempt(self._harness, self._lane, self._record, gate(needs_yes, background))
-        self._writer = answer.Writer(
-            self._lane, self._record.ledger, harness.budgets, harness.planner.handles
-        )
+        self._gate = gate(needs_yes, background, words)
+        self._attempt = Attempt(self._harness, self._lane, self._record, self._gate)
+        self._chosen = Chosen("local")
+        self._parts: list[tuple[str, Plan]] = []  # of the message, that are still to be carried out
 
-    async def run(self, message: str, history: Sequence[Message]) -> None:
-        """A message, planned."""
-        await self._to_outcome(message, self._attempts(message, history))
+    async def run(self, history: Sequence[Message], brain: str, private: bool) -> None:
+        """A message, by the brain that is wanted and may be asked."""
+        choose = partial(self._choose, brain, private)
+        await self._to_outcome(self._message, self._by_brain(history), choose)
 
-    async def run_skill(self, name: str, message: str) -> None:
+    async def run_skill(self, name: str) -> None:
         """A skill, without a plan. What it is for stands for a message that is not there."""
         skill = self._harness.catalogue.skill(name)
-        await self._to_outcome(
-            message or (skill.description if skill else name), self._skill(skill, name, message)
-        )
+        self._message = self._message or (skill.description if skill else name)
+        await self._to_outcome(self._message, self._skill(skill, name))
 
     async def go_on(self, pending: Pending, yes: bool) -> None:
         """The rest of a turn whose question is answered."""
         self._record.plan = Plan(pending.handles, 1.0)
         self._record.calls += pending.calls
-        await self._to_outcome(pending.message, self._attempt.go_on(pending, yes))
+        self._parts = list(pending.parts)
+        await self._to_outcome(pending.message, self._answered(pending, yes))
 
-    async def _to_outcome(self, message: str, work: Coroutine[None, None, None]) -> None:
-        await landing.land(self._record, message, self._checked(message, work), self._harness.confirmations)
+    async def _to_outcome(
+        self, message: str, work: Coroutine[None, None, None], before: Before | None = None
+    ) -> None:
+        await landing.land(self._record, self._checked(message, work, before), self._ask)
 
-    async def _checked(self, message: str, work: Coroutine[None, None, None]) -> None:
+    async def _checked(self, message: str, work: Coroutine[None, None, None], before: Before | None) -> None:
         """The work on a message that can be worked on, within the turn's limits."""
         with closing(work):
             if not message.strip():
@@ -150,9 +180,52 @@ class _Turn:
             limit = self._harness.budgets.message
             if (tokens := await self._lane.count(message)) > limit:
                 raise TooLongError(f"The message has {tokens} tokens, but only {limit} fit; shorten it.")
+            if before:
+                await landing.within(MENU_SECONDS, self._record, before())
             await landing.within(self._harness.budgets.seconds, self._record, work)
 
+    async def _choose(self, brain: str, private: bool) -> None:
+        """Which brain answers. The one at home reads its menu, which costs nothing where it is decoded; it
+        also says what is private."""
+        catalogue, brains = self._harness.catalogue, self._harness.brains
+        if brains:
+            menu = catalogue.menu()
+            tools = catalogue.expand(line.handle for line in menu)
+            self._chosen = brains.choose(brain, private, len(tools), len(catalogue.skills))
+        if catalogue.private if self._chosen.lane else not self._chosen.flat:
+            await self._lane.warm(self._harness.planner.prompt(""))
+
+    async def _by_brain(self, history: Sequence[Message]) -> None:
+        """Elsewhere, where that may be and can be; at home flat, or planned."""
+        harness, record, chosen = self._harness, self._record, self._chosen
+        if chosen.lane:
+            elsewhere = Elsewhere(harness, record, self._gate, chosen, self._planned)
+            if await elsewhere.answered(self._message, history):
+                return
+        elif harness.brains:
+            record.answers(chosen.name, chosen.reason)
+        if chosen.flat and not chosen.lane:
+            talking = Talking(self._lane, chosen.marks)
+            if await FreeTurn(harness, talking, record, self._gate, harness.budgets).flat(
+                self._message, history
+            ):
+                return
+        await self._attempts(self._message, history)
+
+    def _ask(self, signal: ConfirmSignal) -> Pending:
+        record = self._record
+        found, calls = tuple(record.bridge.results), tuple(record.calls)
+        call = (self._message, signal.tool, signal.arguments)
+        pending = Pending(
+            record.id, *call, record.plan.handles, found, calls, self._attempt.pause, tuple(self._parts)
+        )
+        self._harness.confirmations.add(pending)
+        return pending
+
     async def _attempts(self, message: str, history: Sequence[Message]) -> None:
+        if await self._apart(message):
+            await self._carry_out_parts()
+            return
         failed: list[Plan] = []
         for attempt in range(1, PLAN_ATTEMPTS + 1):
             if not await self._plan(message, failed, attempt):
@@ -163,35 +236,94 @@ class _Turn:
                 return
             failed.append(self._record.plan)
         if not self._record.said:
-            self._record.say(FLOOR)
+            self._record.say(self._record.words.floor)
 
     async def _plan(self, message: str, failed: Sequence[Plan], attempt: int) -> bool:
         """L1. Sets the plan; false when the message only wants a reply."""
-        harness, record = self._harness, self._record
-        shortlist = harness.shortlist.pick(message)
-        try:
-            confidence = await harness.planner.plan(self._lane, record.ledger, message, failed, shortlist)
-        except PlanSignal as signal:
-            record.plan = signal.plan
-        else:
-            record.plan = Plan((), confidence)
+        record = self._record
+        record.plan = await self._planned(message, failed)
         record.emit(Planned(record.plan.handles, round(record.plan.confidence, 4), attempt))
         return bool(record.plan.handles)
 
-    async def _skill(self, skill: Skill | None, name: str, message: str) -> None:
+    async def _planned(self, message: str, failed: Sequence[Plan] = ()) -> Plan:
+        """What the planner makes of a message; no handles, and how sure that is, where it wants a reply."""
+        harness = self._harness
+        shortlist = harness.shortlist.pick(message)
+        try:
+            return Plan(
+                (), await harness.planner.plan(self._lane, self._record.ledger, message, failed, shortlist)
+            )
+        except PlanSignal as signal:
+            return signal.plan
+
+    async def _apart(self, message: str) -> bool:
+        """Whether the message is several requests; then `_parts` has each with its plan. One that cannot be
+        done stands there without handles."""
+        parts: list[tuple[str, Plan]] = []
+        for part in compound.parts(message):
+            said, plan = part.said, await self._planned(part.said)
+            leans = not plan.handles or (parts and plan.handles == parts[0][1].handles)
+            if part.leaning and leans:
+                said, plan = part.leaning, await self._planned(part.leaning)
+            if not plan.handles and not compound.missing(plan.confidence, part):
+                return False
+            parts.append((said, plan))
+        able = [plan for _, plan in parts if plan.handles]
+        alone = any(self._harness.catalogue.skill(plan.handles[0]) for plan in able)
+        if not able or (len(able) == 1 and (alone or len(parts) == 1)):
+            return False
+        if not compound.apart(able, [self._repeatable(plan) for plan in able]):
+            return False
+        self._parts = parts
+        return True
+
+    def _repeatable(self, plan: Plan) -> bool:
+        """Whether its tool may be asked several things in one message: not where they may be one thing."""
+        tool = self._harness.catalogue.tool(plan.handles[0])
+        return tool is not None and tool.effect != "write" and not tool.exact
+
+    async def _carry_out_parts(self) -> None:
+        """Each part of the message like a message of its own, what came of it on a line of its own; what
+        cannot be done, or no longer, is said."""
+        record, handles = self._record, dict[str, None]()
+        while self._parts:
+            said, plan = self._parts.pop(0)
+            before = len(record.said)
+            record.plan = plan
+            if before:
+                record.say("\n")
+            if plan.handles and not record.ledger.withdrawn:
+                record.emit(Planned(plan.handles, round(plan.confidence, 4), 1))
+                await self._attempt.run(said)
+                handles |= dict.fromkeys(plan.handles)
+            if not record.said[before:].strip():
+                record.say(record.words.left_out.format(part=said))
+        record.plan = replace(record.plan, handles=tuple(handles))
+
+    async def _answered(self, pending: Pending, yes: bool) -> None:
+        await self._attempt.go_on(pending, yes)
+        if self._parts:
+            await self._carry_out_parts()
+
+    async def _skill(self, skill: Skill | None, name: str) -> None:
         """The one plan of a turn that has no planner."""
         if skill is None:
             raise RequestError(f"There is no skill {name!r} in use; `muleteer skills` lists them.")
         self._record.plan = Plan((skill.name,), 1.0)
         self._record.emit(Planned(self._record.plan.handles, 1.0, 1))
-        await self._attempt.run(message or skill.description)
+        await self._attempt.run(self._message)
         if not self._record.said:
-            self._record.say(FLOOR)
+            self._record.say(self._record.words.floor)
 
     async def _reply(self, message: str, history: Sequence[Message]) -> None:
+        harness, record = self._harness, self._record
+        able = harness.planner.handles
+        correction = record.words.not_done if able else record.words.no_skill
+        writer = answer.Writer(self._lane, record.ledger, harness.budgets, able, correction)
         for attempt in range(1 + REGENERATIONS):
-            async for piece in self._writer.reply(message, history if attempt == 0 else ()):
-                self._record.say(piece)
-            if self._record.said:
+            async for piece in writer.reply(message, history if attempt == 0 else ()):
+                record.say(piece)
+            record.dropped = max(record.dropped, writer.dropped)
+            if record.said:
                 return
             message = f"{message}\n(Answer in one sentence.)"

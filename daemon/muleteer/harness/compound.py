@@ -1,0 +1,88 @@
+"""Several requests in one message: "the time in Tokyo and 3 * 4", "switch on the fan and the light".
+
+Pure. Only proposes how a message may be cut; what each part is planned to decides whether it is
+(`apart`). What is wrongly cut does harm, so whatever may be one request stays one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from muleteer.harness.conditions import condition
+from muleteer.harness.orders import negated
+from muleteer.harness.signals import Plan
+
+# More parts than a person says in one breath are a list of things, not of requests.
+MOST_PARTS = 4
+
+# A part must be this likely to be what it is planned to be. Below it the message is planned as a whole.
+SURE = 0.6
+
+# A part that is this likely to want no tool is none of what can be done here, and that is said.
+CANNOT = 0.9
+
+# Words of a part that can stand alone; fewer lean on the part before.
+LEANING = 2
+
+_JOINT = re.compile(
+    r"(?:[?!;]|(?<![\d.])\.)\s+(?=\S)|,?\s+(?:and|und|y|et|e|en|ve)(?:\s+(?:then|also|dann|auch|luego|puis|poi))?\s+"
+    r"|,\s+(?:then|dann|luego|puis|poi)\s+",
+    re.IGNORECASE,
+)
+_TOGETHER = re.compile(
+    r"\b(?:between|both|zwischen|beide\w*|entre|ambos|tra|fra|tussen|arasında|plus|minus|times|mal|sum of)\b",
+    re.IGNORECASE,
+)
+_EDGES = " \t\n,.;?!¿¡"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One piece of a message: as it was said, and `leaning`, with what it leans on in the part before; empty
+    where it leans on nothing."""
+
+    said: str
+    leaning: str = ""
+
+
+def parts(message: str) -> list[Part]:
+    """How the message may be cut; empty where it may not."""
+    pieces = [piece.strip(_EDGES) for piece in _JOINT.split(message)]
+    pieces = [piece for piece in pieces if piece]
+    if not 1 < len(pieces) <= MOST_PARTS or len(pieces[0].split()) < 2:
+        return []
+    if condition(message) or negated(message) or _TOGETHER.search(message):
+        return []
+    found, first = [Part(pieces[0])], pieces[0]
+    for piece in pieces[1:]:
+        found.append(Part(piece, _leaning(first, piece)))
+    return found
+
+
+def _leaning(first: str, piece: str) -> str:
+    """The piece in the place of what it is like in the first part: "the light" after "switch on the fan" is
+    "switch on the light"."""
+    words, ours = first.split(), piece.split()
+    heads = [number for number, word in enumerate(words) if word.casefold() == ours[0].casefold()]
+    if heads and heads[-1]:
+        return " ".join(words[: heads[-1]] + ours)
+    if len(ours) <= LEANING and len(words) > len(ours):
+        return " ".join(words[:-1] + ours)
+    return ""
+
+
+def missing(reply: float, part: Part) -> bool:
+    """Whether a part that is so likely to want no tool is a request all the same, which cannot be done."""
+    return reply >= CANNOT and len(part.said.split()) > LEANING
+
+
+def apart(plans: Sequence[Plan], repeatable: Sequence[bool]) -> bool:
+    """Whether the parts are requests of their own: each surely planned, and none the same as another one's
+    unless its tool may be asked several things."""
+    handles = [plan.handles for plan in plans]
+    return all(
+        len(plan.handles) == 1 and plan.confidence >= SURE and (again or handles.count(plan.handles) == 1)
+        for plan, again in zip(plans, repeatable, strict=True)
+    )

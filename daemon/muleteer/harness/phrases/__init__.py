@@ -1,0 +1,48 @@
+"""Every fixed sentence that the harness says to a user, in each language it speaks: one TOML file a language.
+
+Knows sentences and their gaps. Which language a user has is `language.py`'s business; what a tool or a model
+says is its own.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+LANGUAGES = ("en", "de", "es", "fr", "it", "nl", "pt", "tr")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """One language. What stands in braces is filled in with `str.format`."""
+
+    floor: str
+    not_done: str
+    no_skill: str
+    no_order: str
+    undecided: str
+    unmet: str
+    not_named: str
+    invented: str
+    left_out: str
+    declined: str
+    changed: str
+    unattended: str
+    question: str
+    and_: str
+    no_arguments: str
+    writes: str
+    acts: str
+    tokens_spent: str
+    seconds_over: str
+
+
+@cache
+def phrases(language: str) -> Phrases:
+    """The sentences in one of `LANGUAGES`."""
+    return Phrases(**tomllib.loads(files(__name__).joinpath(f"{language}.toml").read_text(encoding="utf-8")))
+
+
+ENGLISH = phrases("en")

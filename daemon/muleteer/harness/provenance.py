@@ -1,0 +1,100 @@
+"""Whether the numbers of a call were said: by the user, by a skill's steps, or by a tool before.
+
+Pure. A small model fills a gap with a number that sounds right, and a sum of such numbers looks like any
+other. Knows digits, number words (those that `when.words` knows) and the numbers that some words stand for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from muleteer.sums import number
+from muleteer.when.words import fold, in_digits
+
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_SENTENCE = re.compile(r"[.;!?]\s|\n")
+_SCALE = {
+    "hundred|hundert|cien|ciento|cent|cento|honderd|yuz": 100,
+    "thousand|tausend|mil|mille|mila|duizend|bin": 1000,
+    "million|millionen|millon|millones|millions|milione|milioni|miljoen|milhao|milhoes|milyon": 10**6,
+    "dozen|dutzend|docena|docenas|douzaine|dozzina|dozijn|duzia|duzine": 12,
+}
+_SCALED = {word: factor for words, factor in _SCALE.items() for word in words.split("|")}
+_MULTIPLE = re.compile(rf"(?:(\d+(?:\.\d+)?) )?\b({'|'.join(_SCALED)})s?\b(?: (?:and |y )?(\d{{1,2}})\b)?")
+
+# What a word stands for besides itself. Factors of units are here only where everybody knows them.
+_IMPLIED = {
+    r"half|halves|halved|halb\w*|halft\w*|halbier\w*|mitad|medi[oa]|demi|moitie|meta|mezz[oa]|helft"
+    r"|metade|yari\w*": ("2", "1/2", "30"),
+    r"double|doubled|twice|pair|couple|both|doppelt\w*|verdoppel\w*|zweimal|paar|doble|par|doppio"
+    r"|dubbel": ("2",),
+    r"triple|thrice|thirds?|drittel|dreifach\w*|tercio|tiers|terzo|derde": ("3", "1/3"),
+    r"quarters?|viertel|cuart[oa]s?|quarts?|quarto|kwart\w*|ceyrek": ("4", "1/4", "15"),
+    r"squared?|quadrat\w*|cuadrad[oa]|carre|quadrato|kwadraat|kare\w*": ("2", "1/2"),
+    r"cubed?|cubic|kubik\w*|hoch drei|cubo|cube": ("3", "1/3"),
+    r"per ?cent|percentage|prozent\w*|por ?cient\w*|pour ?cent|percento|procent|yuzde": ("100",),
+    r"degrees?|fahrenheit|celsius|grad|grados?|degres?|gradi|graden|derece": (
+        "32", "9", "5", "1.8", "273.15"),
+    r"seconds?|sekunden?|segundos?|secondes?|secondi|minutes?|minuten?|minutos?|minuti|hours?|stunden?|horas?"
+    r"|heures?|ore|uur|uren|dakika\w*|saat\w*": ("60", "3600"),
+    r"days?|tage?n?|dias?|jours?|giorn[oi]|dagen?|gun\w*": ("24", "7", "365"),
+    r"weeks?|wochen?|semanas?|semaines?|settiman[ae]|weken?|hafta\w*": ("7", "52"),
+    r"months?|monate?n?|mes|meses|mois|mes[ei]|maand\w*|ay": ("12",),
+    r"years?|jahre?n?|anos?|ans?|annees?|ann[oi]|jaar|jaren|yil\w*": ("12", "52", "365"),
+    r"(?:kilo|centi|milli|deci)\w*|k[gm]|[cm]m|ml|[gl]|gram\w*|meters?|metres?|metros?|lit\w*": (
+        "10", "100", "1000"),
+}  # fmt: skip
+_MEAN = re.compile(
+    r"\b(?:average|mean|durchschnitt\w*|mittel\w*|promedio|media|moyenne|gemiddeld\w*|ortalama\w*)\b"
+)
+_ALWAYS = (Fraction(0), Fraction(1))
+
+
+def invented(arguments: Mapping[str, object], keys: Iterable[str], sources: Iterable[str]) -> list[str]:
+    """The numbers in the arguments of these names that no source has said, as they are written, each once."""
+    written = dict.fromkeys(
+        found for key in keys if key in arguments for found in _DIGITS.findall(str(arguments[key]))
+    )
+    if not written:
+        return []
+    known = said("\n".join(sources))
+    return [each for each in written if not known & _readings(each)]
+
+
+def said(text: str) -> set[Fraction]:
+    """Every number that a text says in digits or in words, and those that its words stand for."""
+    found = set(_ALWAYS)
+    for each in _DIGITS.findall(text):
+        found |= _readings(each)
+    folded = " ; ".join(in_digits(fold(each)) for each in _SENTENCE.split(text))
+    for each in _DIGITS.findall(folded):
+        found |= _readings(each)
+    for times, scale, more in _MULTIPLE.findall(folded):
+        multiple = Fraction(times or 1) * _SCALED[scale]
+        found |= {multiple, multiple + Fraction(more or 0), Fraction(_SCALED[scale])}
+    numbers = len(_DIGITS.findall(folded))
+    if "%" in text or re.search(r"\bper ?cent|prozent|cient|procent|yuzde", folded):
+        found |= {share for each in found for share in (each / 100, 1 + each / 100, 1 - each / 100)}
+    if _MEAN.search(folded):
+        found.add(Fraction(numbers))
+    for words, values in _IMPLIED.items():
+        if re.search(rf"(?<![^\W\d_])(?:{words})\b", folded):
+            found |= {Fraction(value) for value in values}
+    return found
+
+
+def _readings(written: str) -> set[Fraction]:
+    """What a number may mean: "1.234" is a thousand and more in one country, one and a bit in another. A time
+    or a list of numbers is each of its parts."""
+    readings = {written, number(written), written.replace(",", "."), re.sub("[.,]", "", written)}
+    parts = re.split("[.,]", written)
+    readings |= set(parts) if len(parts) > 2 else set()
+    found: set[Fraction] = set()
+    for reading in readings:
+        try:
+            found.add(Fraction(reading))
+        except ValueError:  # one country's notation only
+            continue
+    return found
