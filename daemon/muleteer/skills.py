@@ -80,6 +80,14 @@ class Catalogue:
         """Every handle that may be mentioned or chosen."""
         return frozenset(self.skills) | {tool.handle for tool in self.toolbox.tools.values()}
 
+    @property
+    def private(self) -> frozenset[str]:
+        """The skills that are private, and those that lead to one."""
+        found = {name for name, skill in self.skills.items() if skill.private}
+        while more := {n for n, s in self.skills.items() if n not in found and found.intersection(s.mentions)}:
+            found |= more
+        return frozenset(found)
+
     def skill(self, handle: str) -> Skill | None:
         return self.skills.get(handle)
 

@@ -30,7 +30,7 @@ DESCRIPTION_LIMIT = 600  # characters; about 150 tokens of the planner's prompt
 EXAMPLE_LIMIT = 120  # characters; a message as a user would say it
 SCHEDULE_LIMIT = 120  # characters; longer than any OnCalendar expression of use
 KEYS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
-METADATA_KEYS = ("examples", "schedule", "budget", "run", "author", "version")
+METADATA_KEYS = ("examples", "schedule", "budget", "run", "private", "author", "version")
 RUNS = ("all", "first")
 LINE_BREAK = re.compile(r"[\t\n\u2028\u2029]")
 FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -44,7 +44,8 @@ class Skill:
     """One SKILL.md. `name` is its handle; `mentions` the handles its steps name, in order; `schedule` a
     systemd OnCalendar expression or empty; `budget` in tokens of one turn, or None for the default. With
     `run` code carries the steps out: each tool once (`all`), or one after the other until one succeeds
-    (`first`); `given` are the arguments that the steps give, by handle."""
+    (`first`); `given` are the arguments that the steps give, by handle. What is `private` never leaves the
+    device: neither the skill nor what it returns is shown to a brain elsewhere."""
 
     name: str
     description: str
@@ -56,6 +57,7 @@ class Skill:
     path: Path
     run: str = ""
     given: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    private: bool = False
 
 
 def read_skill(path: Path) -> Skill:
@@ -178,6 +180,8 @@ def _build(path: Path, front: dict[str, Any], steps: str) -> Skill:
         raise SkillError("metadata.budget must be a whole number of tokens.")
     if (run := metadata.get("run", "")) not in ("", *RUNS):
         raise SkillError(f"metadata.run must be one of {', '.join(RUNS)}.")
+    if not isinstance(private := metadata.get("private", False), bool):
+        raise SkillError("metadata.private must be true or false.")
     if not steps:
         raise SkillError("there are no steps after the YAML.")
     _printable(steps, "the text after the YAML")
@@ -193,6 +197,7 @@ def _build(path: Path, front: dict[str, Any], steps: str) -> Skill:
         budget=budget,
         path=path,
         run=run,
+        private=private,
         given=given_arguments(steps),
     )
 

@@ -1,8 +1,8 @@
 """What the harness needs of a model, and nothing about which model it is.
 
 `engine.client.Engine` is the constrained brain (everything decoded under a grammar). A free brain writes as
-it likes and may ask for tools while it does: a server elsewhere, or the engine by `talking.Talking`. Tests use
-scripted ones. The harness never learns how a prompt is rendered or cached; it only reads the token counts.
+it likes and may ask for tools while it does: a server elsewhere, or the engine by `talking.Talking`. Tests
+use scripted ones. The harness never learns how a prompt is rendered or cached; it only reads the counts.
 """
 
 from __future__ import annotations
@@ -96,4 +96,29 @@ class FreeLane(Protocol):
     ) -> AsyncGenerator[str | Said, None]:
         """The reply: pieces of its prose as they are certain to be prose, and one `Said` at the end. A piece
         never holds any part of a call. At most `limit` tokens."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which brain answers a turn, and why not the one that was wanted. Without a `lane` it is the one at home;
+    then `flat` means that it writes freely, and its model has these `marks`. Of a brain elsewhere, `flat`
+    means all tools at once, and the rest are its limits in tokens: of a prompt, of an output, of a turn."""
+
+    name: str
+    reason: str = ""
+    lane: FreeLane | None = None
+    flat: bool = False
+    marks: tuple[str, ...] = ()
+    prompt: int = 0
+    output: int = 0
+    turn: int = 0
+
+
+class Brains(Protocol):
+    """The brains that may be asked."""
+
+    def choose(self, wanted: str, private: bool, tools: int, skills: int) -> Chosen:
+        """The brain for a turn that wants this one (empty: the usual one) and has so many tools and skills in
+        reach; a `private` turn stays at home. Raises `RequestError` for a name that is none."""
         ...

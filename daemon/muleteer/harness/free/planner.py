@@ -7,6 +7,7 @@ was done). Sees no schema and no steps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
@@ -19,6 +20,8 @@ from muleteer.harness.prompts import render
 from muleteer.harness.signals import Plan, PlanSignal
 from muleteer.settings.sections import Budgets
 from muleteer.skills import MenuLine
+
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 # Corrections of one planning pass. A model that has read the real handles three times will not find them.
 CORRECTIONS = 3
@@ -43,10 +46,20 @@ PLAN = ToolSpec(
 
 
 class FreePlanner:
-    """One turn's planner. `menu` is what may be planned with, best first where it is too long."""
+    """One turn's planner. `menu` is what may be planned with; where it is too long, the lines go first that
+    are not `ranked`, then those ranked last. `claimed`: the last reply claimed a deed; `dropped` messages of
+    the conversation had no room."""
 
-    def __init__(self, listener: Listener, budgets: Budgets, menu: Sequence[MenuLine]) -> None:
+    def __init__(
+        self,
+        listener: Listener,
+        budgets: Budgets,
+        menu: Sequence[MenuLine],
+        ranked: Sequence[str] = (),
+    ) -> None:
         self._listener, self._budgets, self._menu = listener, budgets, menu
+        self._ranks = {handle: rank for rank, handle in enumerate(ranked)}
+        self.claimed, self.dropped = False, 0
 
     async def plan(
         self,
@@ -82,30 +95,29 @@ class FreePlanner:
             _signal(spoken, said.text)
         if unknown := named(said.text, handles).unknown:
             return _unreal(unknown, handles)
-        if any(claims(sentence) for sentence in said.text.splitlines() or [""]):
+        self.claimed = any(claims(sentence) for sentence in _SENTENCE.split(said.text))
+        if self.claimed:
             return render("free_claim")
-        return ""
+        return "" if said.text.strip() else render("flat_empty")
 
     async def _prompt(
         self, message: str, history: Sequence[Message], failed: Sequence[Plan], used: Collection[str]
     ) -> tuple[Conversation, tuple[str, ...]]:
-        """What fits the budget: the menu's last lines go first where it alone is too long, then the oldest
-        messages."""
+        """What fits the budget: lines of the menu go where it alone is too long, then the oldest messages."""
         menu = [line for line in self._menu if line.handle not in used]
         if failed:
             message = render("planner_replan", message=message, handles=_listed(failed[-1].handles))
-        limit = self._budgets.planner_prompt
-        kept = list(history)
+        count, limit = self._listener.lane.count, self._budgets.planner_prompt
+        if await count(_conversation(menu, (), message)) > limit:
+            menu.sort(key=lambda line: self._ranks.get(line.handle, len(self._ranks)))
+        while menu and await count(_conversation(menu, (), message)) > limit:
+            menu.pop()
+        self.dropped = 0
         while True:
-            prompt = _conversation(menu, kept, message)
-            if await self._listener.lane.count(prompt) <= limit or not (kept or menu):
+            prompt = _conversation(menu, history[self.dropped :], message)
+            if await count(prompt) <= limit or self.dropped == len(history):
                 return prompt, tuple(line.handle for line in menu)
-            if kept and await self._listener.lane.count(_conversation(menu, (), message)) <= limit:
-                kept = kept[1:]
-            elif menu:
-                menu = menu[:-1]
-            else:
-                kept = []
+            self.dropped += 1
 
 
 def _conversation(menu: Sequence[MenuLine], history: Sequence[Message], message: str) -> Conversation:
