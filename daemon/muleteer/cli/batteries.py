@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 import time
@@ -29,6 +30,12 @@ OPTIONS = (
     click.option("--json", "json_file", type=FILE, help="Write the report here."),
     click.option("--markdown", "markdown_file", type=FILE, help="Write its tables here."),
     click.option("--plot", "plot_file", type=FILE, help="Draw it: .png or .svg."),
+    click.option(
+        "--minutes",
+        type=click.FloatRange(0, min_open=True),
+        default=math.inf,
+        help="Stop after so long; the same command goes on from there.",
+    ),
     click.option("--journal", type=FOLDER, help="Where attempts are kept, to go on after a stop."),
 )
 
@@ -46,6 +53,12 @@ def fewer(cases: Sequence[T], quick: bool, most: int | None) -> list[T]:
     return [cases[i * len(cases) // n] for i in range(n)]
 
 
+def in_turn(groups: Sequence[Sequence[T]]) -> list[T]:
+    """The first of every group, then the second: a run that ends early has something of each."""
+    longest = max(map(len, groups), default=0)
+    return [group[i] for i in range(longest) for group in groups if i < len(group)]
+
+
 def paths_of(sides: tuple[str, ...]) -> tuple[str, ...]:
     """The two paths, or those of them that were asked for. Raises `click.BadParameter` for another."""
     if unknown := [side for side in sides if side not in BOTH]:
@@ -61,6 +74,7 @@ def run_battery(
     markdown_file: Path | None,
     plot_file: Path | None,
     journal: Path | None,
+    minutes: float,
     against: str | None = None,
     note: str = "",
 ) -> Report:
@@ -82,7 +96,11 @@ def run_battery(
         click.echo(f"[{time.monotonic() - began:6.1f} s] {sentence}", err=True)
 
     folder = journal or settings.state / "evaluate"
-    conditions, attempts = uvloop.run(running.run(battery, path, folder, command, say, introduce))
+    manner = running.Manner(settings.engine.threads, minutes)
+    work = running.run(battery, path, folder, command, say, introduce, manner)
+    conditions, attempts = uvloop.run(work)
+    if missing := len(battery.cases) * len(battery.sides) - len(attempts):
+        note = f"{note} {missing} attempts were not made: the time was over before.".strip()
     report = reporting.Report(battery.name, conditions, attempts, against or "flat", note)
     click.echo(summary.markdown(attempts, report.against, whole=len(battery.sides) < 6))
     if note:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from muleteer.cli.batteries import FOLDER, battery_options, fewer, paths_of, run_battery
+from muleteer.cli.batteries import FOLDER, battery_options, fewer, in_turn, paths_of, run_battery
 from muleteer.cli.routing import routing
 
 
@@ -89,9 +89,8 @@ def bfcl(
     from muleteer.evaluate.batteries import bfcl as reader
     from muleteer.evaluate.batteries.calling import Calls
 
-    questions = []
-    for category in categories or reader.CATEGORIES:
-        questions += fewer(reader.read(category, reader.folder()), quick, most)
+    wanted = categories or reader.CATEGORIES
+    questions = in_turn([fewer(reader.read(each, reader.folder()), quick, most) for each in wanted])
     groups = [question.category for question in questions]
     run_battery(Calls("bfcl", questions, groups, paths_of(sides)), **how)
 

@@ -78,7 +78,7 @@ class Calls:
             calls: list[Call] = [(call.name, call.arguments) for call in decision.calls]
             extra["shares"] = {name: round(share, 4) for name, share in decision.shares.items()}
         else:
-            calls = await flat_calls(engine, ledger, tools, question.messages)
+            calls, extra["said"] = await flat_reply(engine, ledger, tools, question.messages)
         shown = ", ".join(f"{name}({dict(arguments)})" for name, arguments in calls)
         why = bfcl.complaint(question, calls) if len(calls) < 2 else "several functions were called"
         return Answered(not why, shown, why, extra), ledger.levels
@@ -98,17 +98,19 @@ def flat_prompt(tools: Sequence[ToolSpec], messages: Sequence[Message]) -> Conve
     return Conversation((*own, *messages), tuple(tools), constant=1)
 
 
-async def flat_calls(
+async def flat_reply(
     engine: Engine, ledger: Ledger, tools: Sequence[ToolSpec], messages: Sequence[Message]
-) -> list[Call]:
-    """The calls of one flat reply, in order, those with a fault left out."""
+) -> tuple[list[Call], str]:
+    """The calls of one flat reply, in order, those with a fault left out; and its prose."""
     talking = Talking(engine.lane(), (await engine.ready(READY)).call_marks)
     found: list[Call] = []
+    text = ""
     async for part in talking.talk(flat_prompt(tools, messages), limit=REPLY):
         if isinstance(part, Said):
             ledger.book("flat", part.use)
+            text = part.text
             found = [(call.name, call.arguments or {}) for call in part.calls if not call.fault]
-    return found
+    return found, text
 
 
 def pooled(

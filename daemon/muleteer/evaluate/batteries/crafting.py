@@ -15,7 +15,7 @@ from typing import Any
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import Message, ToolSpec
 from muleteer.evaluate.batteries.battery import HARNESS, SIDES, Answered, Case
-from muleteer.evaluate.batteries.calling import NO_LIMIT, flat_calls, flat_prompt
+from muleteer.evaluate.batteries.calling import NO_LIMIT, flat_prompt, flat_reply
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.evaluate.batteries.shipped import catalogue, data_text, read_lines
 from muleteer.harness import tool_agent
@@ -71,7 +71,7 @@ class Crafting:
         if side == HARNESS:
             arguments = await ToolAgent(engine.lane(), ledger, Budgets()).arguments(tool, craft.message)
         else:
-            calls = await flat_calls(engine, ledger, [_spec(tool)], _said(craft.message))
+            calls, _ = await flat_reply(engine, ledger, [_spec(tool)], _said(craft.message))
             arguments = calls[0][1] if len(calls) == 1 and calls[0][0] == tool.name else None
         why = complaint(craft, arguments)
         return Answered(not why, "" if arguments is None else str(dict(arguments)), why), ledger.levels

@@ -12,7 +12,7 @@ from muleteer.engine.client import Engine
 from muleteer.engine.protocol import Message, ToolSpec
 from muleteer.errors import ConfigError
 from muleteer.evaluate.batteries.battery import HARNESS, SIDES, Answered, Case
-from muleteer.evaluate.batteries.calling import NO_LIMIT, flat_calls, flat_prompt
+from muleteer.evaluate.batteries.calling import NO_LIMIT, flat_prompt, flat_reply
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.evaluate.batteries.shipped import catalogue, data_text
 from muleteer.harness.events import LevelUse
@@ -50,7 +50,7 @@ class Judgement:
         if side == HARNESS:
             got = await self._planned(engine, ledger, case.id)
         else:
-            calls = await flat_calls(engine, ledger, self._tools, (Message("user", case.id),))
+            calls, _ = await flat_reply(engine, ledger, self._tools, (Message("user", case.id),))
             got = "+".join(name for name, _ in calls) or REPLY
         right = (got != REPLY) == (case.group == CALL)
         return Answered(right, got, "" if right else f"{case.group} was wanted"), ledger.levels

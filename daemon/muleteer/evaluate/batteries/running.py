@@ -7,6 +7,7 @@ asked.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,15 @@ Say = Callable[[str], None]
 
 SAY_S = 5.0
 """Seconds between two lines of progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How much of the machine a run takes: so many `threads` (0: one a core), and at most about so many
+    `minutes` of attempts; what is left then is for the next run."""
+
+    threads: int = 0
+    minutes: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +70,11 @@ async def run(
     command: str,
     say: Say,
     begun: Callable[[Conditions], None],
-    threads: int = 0,
+    manner: Manner = Manner(),
 ) -> tuple[Conditions, list[Tried]]:
     """Every case by every side: what `folder` has of it already, and the rest by an engine that is loaded for
-    it, with so many `threads` (0: one a core). `begun` is told the conditions before the first case."""
+    it. `begun` is told the conditions before the first case. Fewer attempts than the battery has come back
+    when the time was over before."""
     say(f"loading {model.name}")
     digest = file_digest(model)
     keys: dict[str, object] = {
@@ -76,23 +87,28 @@ async def run(
         "versions": machine.versions(),
     }
     journal = Journal(folder, f"{battery.name}-{model.stem}", keys)
-    async with opened(model, LoadSettings(context=battery.context, threads=threads)) as engine:
+    async with opened(model, LoadSettings(context=battery.context, threads=manner.threads)) as engine:
         properties = await engine.ready(0)
         found = machine.describe(), machine.versions()
         conditions = Conditions(command, properties, digest, *found, journal.file)
         begun(conditions)
-        await _run(battery, engine, journal, say)
-    return conditions, [journal.known[case.id, side] for case, side in order(battery)]
+        await _run(battery, engine, journal, say, manner.minutes)
+    known = journal.known
+    return conditions, [known[case.id, side] for case, side in order(battery) if (case.id, side) in known]
 
 
-async def _run(battery: Battery, engine: Engine, journal: Journal, say: Say) -> None:
+async def _run(battery: Battery, engine: Engine, journal: Journal, say: Say, minutes: float) -> None:
     left = [(case, side) for case, side in order(battery) if (case.id, side) not in journal.known]
     total = len(battery.cases) * len(battery.sides)
     if not left:
         return
     say(f"{battery.name}: {total - len(left)} of {total} attempts are in {journal.file}")
     progress = _Progress(battery.name, total, len(left), say)
+    until = time.monotonic() + 60 * minutes
     for case, side in left:
+        if time.monotonic() > until:
+            say(f"{battery.name}: {minutes:g} minutes are over; the same command goes on from here")
+            return
         one = await attempt(battery, engine, case, side)
         journal.add(one)
         progress.step(one)
