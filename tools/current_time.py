@@ -67,15 +67,14 @@ class Place:
     examples=(
         "what's the time",
         "which day of the week is it",
-        "how many weeks are left until summer",
         "is it morning in Sydney already",
         "qué hora es en Madrid",
-        "welches Datum ist heute",
         "what time is it in Denver",
         "tell me the date",
         "how long is it till New Year",
         "quelle heure est-il à Tokyo",
         "wie lange ist es noch bis Ostern",
+        "welches Datum ist heute",
         "a qué fecha estamos",
         "che giorno è oggi",
         "che ora è a Roma",
@@ -85,6 +84,7 @@ class Place:
         "hoe laat is het in Parijs",
         "quel jour sommes-nous",
         "wie viel Uhr ist es in Peking",
+        "how many weeks are left until summer",
     ),
 )
 def current_time(place: str = "") -> Result:

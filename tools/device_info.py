@@ -29,7 +29,6 @@ SAMPLE = 0.3  # seconds over which CPU load is measured; shorter is noise, longe
     craft="Choose the one part that was asked for; 'all' only for a general question.",
     examples=(
         "how much free memory does this device have",
-        "is your CPU getting hot",
         "how full is the SD card",
         "wie lange läufst du schon",
         "is the internet connection up",
@@ -49,6 +48,7 @@ SAMPLE = 0.3  # seconds over which CPU load is measured; shorter is noise, longe
         "sei collegato a internet",
         "pilin ne kadar dolu",
         "hoe warm is je processor",
+        "is your CPU getting hot",
     ),
 )
 async def device_info(home: Services, part: Part = "all") -> Result:

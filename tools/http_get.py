@@ -13,15 +13,15 @@ from muleteer.tool import Document, Result, Services, tool
     timeout=40.0,
     craft="Copy the address exactly as it stands in the request, with everything after the slash.",
     examples=(
-        "open example.org/news and tell me what is new",
         "what does https://example.com say",
+        "open example.org/news and tell me what is new",
         "fetch http://example.net/hours.txt",
-        "lies mir die Seite example.org/wetter vor",
-        "look at www.example.org for me",
         "abre https://example.com/noticias",
+        "lies mir die Seite example.org/wetter vor",
         "que dit la page example.fr/horaires",
         "leggi https://example.it/orari",
         "was steht auf https://example.de",
+        "look at www.example.org for me",
     ),
 )
 async def http_get(url: str, home: Services) -> Result:

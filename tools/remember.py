@@ -16,14 +16,13 @@ COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
         "remember that the car is on level 3",
         "note: Mia's shoe size is 34",
         "keep in mind that I am allergic to nuts",
-        "merk dir, dass der Müll dienstags kommt",
-        "add butter to the shopping list",
         "save the number of the locksmith: 0171 5550",
         "don't forget that Ben takes no sugar",
         "schreib auf: Zählerstand 20411",
         "make a note, the roof was repaired in June",
         "anota que la llave está en el cajón",
         "recuerda que mi hijo mide 1,40",
+        "merk dir, dass der Müll dienstags kommt",
         "note que le chat est chez le voisin",
         "souviens-toi que je suis allergique au lait",
         "ricorda che la chiave è in garage",
@@ -33,6 +32,7 @@ COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
         "notiere Milch auf dem Einkaufszettel",
         "I tell you now so that you know it later: the PIN is 7741",
         "keep this for me: the frame is 40 by 60 cm",
+        "add butter to the shopping list",
     ),
 )
 async def remember(note: str, home: Services) -> Result:

@@ -15,7 +15,6 @@ NONE_SET_UP = "No sensor is set up; the README shows how to add one to the setti
     craft="Leave the name out if the user names no sensor, or wants all.",
     examples=(
         "how warm is it in the greenhouse",
-        "is the heating on",
         "what do the sensors say",
         "wie feucht ist es im Keller",
         "está abierta la puerta del garaje",
@@ -25,8 +24,8 @@ NONE_SET_UP = "No sensor is set up; the README shows how to add one to the setti
         "did I leave the oven on",
         "is it dark outside",
         "does the basil need watering",
-        "ist das Fenster im Schlafzimmer offen",
         "brennt im Flur noch Licht",
+        "ist das Fenster im Schlafzimmer offen",
         "ist die Heizung an",
         "está apagada la lámpara",
         "cuántos grados hay en la cocina",
@@ -38,6 +37,7 @@ NONE_SET_UP = "No sensor is set up; the README shows how to add one to the setti
         "mutfak kaç derece",
         "brandt het licht in de gang",
         "hoe warm is het in de kas",
+        "is the heating on",
     ),
 )
 async def sensor(home: Services, name: Annotated[str, Named("serial", "readings")] = "") -> Result:

@@ -32,7 +32,6 @@ def as_state(value: object) -> object:
     craft="name is copied from the request; state is what it shall be afterwards.",
     examples=(
         "turn on the kitchen light",
-        "the heater can go off now",
         "start the sprinkler",
         "mach das Licht im Flur aus",
         "enciende la lámpara",
@@ -43,8 +42,8 @@ def as_state(value: object) -> object:
         "open the valve of the garden hose",
         "schalte die Pumpe ein",
         "Licht aus",
-        "kannst du bitte den Ofen anmachen",
         "apaga el ventilador",
+        "kannst du bitte den Ofen anmachen",
         "pon la calefacción",
         "éteins la lumière du couloir",
         "mets le chauffage en marche",
@@ -54,6 +53,7 @@ def as_state(value: object) -> object:
         "pompayı durdur",
         "zet de lamp aan",
         "doe de verwarming uit",
+        "the heater can go off now",
     ),
 )
 async def switch(

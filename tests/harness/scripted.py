@@ -47,6 +47,9 @@ class ScriptedBrain:
         self.warmed: list[Conversation] = []
         self.lanes: list[bool] = []
         self.closed = 0
+        self.chose = Choose({})
+        self.second: Choose | None = None
+        self.looked: list[Conversation] = []
 
     def lane(self, background: bool = False) -> ScriptedBrain:
         """Itself; whether each lane was one of the background is in `lanes`."""
@@ -88,9 +91,28 @@ class ScriptedBrain:
     async def choose(
         self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
     ) -> Choice:
+        if self._is_second_look(prompt):
+            return self._again(prompt, options, prompt_limit)
         self.options.append(options)
         line = self._next(prompt, Choose, prompt_limit)
         assert isinstance(line, Choose)
+        self.chose = line
+        return self._choice(line, prompt, options)
+
+    def _is_second_look(self, prompt: Conversation) -> bool:
+        """The planner's: what it asked last, with examples before the message."""
+        if not self.asked or len(prompt.messages) <= prompt.constant + 1:
+            return False
+        return self.asked[-1].messages == (*prompt.messages[: prompt.constant], prompt.messages[-1])
+
+    def _again(self, prompt: Conversation, options: Sequence[str], prompt_limit: int | None) -> Choice:
+        """A second look sees what the first one saw, unless `second` says otherwise."""
+        if prompt_limit is not None and self._tokens(prompt) > prompt_limit:
+            raise TooLongError("The second look does not fit.")
+        self.looked.append(prompt)
+        return self._choice(self.second or self.chose, prompt, options)
+
+    def _choice(self, line: Choose, prompt: Conversation, options: Sequence[str]) -> Choice:
         return Choice(
             tuple(line.shares.get(option.removeprefix("@"), 0.0) for option in options), self.use(prompt)
         )

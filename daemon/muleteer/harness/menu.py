@@ -98,7 +98,7 @@ def exchanges_of(constant: Sequence[Message], handle: str) -> Iterator[Message]:
 
 
 def replies() -> tuple[str, ...]:
-    """Example messages that need no handle: they teach where the menu ends."""
+    """Example messages that need no handle: they teach where the menu ends, the first ones in the prompt."""
     return lines_of("planner_replies")
 
 
@@ -121,7 +121,7 @@ def _round(menu: Sequence[MenuLine], number: int) -> list[Exchange]:
     neither "the same again" nor "in the end a reply"."""
     columns = [(_spread(line.examples, ROUNDS), line.handle) for line in menu]
     said = [(examples[number], handle) for examples, handle in columns if number < len(examples)]
-    strewn = [(each, REPLY) for each in _spread(replies(), ROUNDS * ROUND_REPLIES)[number::ROUNDS]]
+    strewn = [(each, REPLY) for each in replies()[: ROUNDS * ROUND_REPLIES][number::ROUNDS]]
     every = max(1, len(said) // len(strewn))
     found: list[Exchange] = []
     for index in range(0, max(len(said), every * len(strewn)), every):

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from muleteer.engine.protocol import Conversation
+from muleteer.errors import TooLongError
 from muleteer.harness import rules, weighing
 from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
@@ -24,6 +26,9 @@ from muleteer.harness.weighing import REPLY
 from muleteer.skills import MenuLine
 
 __all__ = ["REPLY", "Planner", "Weighed"]
+
+# What a second look is shown: so many examples of each of so many likeliest handles, some 20 tokens each.
+CANDIDATES, NEAR = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class Planner:
     def learn(self) -> Likeness:
         """Fit the likeness to the menu's examples, once; up to a second of work on a small board."""
         if self._likeness is None:
-            said = {line.handle: (*line.examples, line.description) for line in self.menu}
+            said = {line.handle: line.examples or (line.description,) for line in self.menu}
             self._likeness = Likeness(said | {REPLY: replies()})
         return self._likeness
 
@@ -109,8 +114,15 @@ class Planner:
             asked = render("planner_replan", message=message, handles=handles)
         model = await self._ask(lane, ledger, self.prompt(asked, beside), options)
         likeness = {h: score for h, score in self.learn().scores(message).items() if h in model}
-        shares = weighing.together(model, likeness)
-        return Weighed(shares, weighing.decide(shares), model, likeness, {}, ruled_out, beside)
+        shares, again = weighing.together(model, likeness), {}
+        if max(shares.values()) < weighing.SURE:
+            ranked = sorted(shares, key=lambda handle: -shares[handle])[:CANDIDATES]
+            known = [h for h in ranked if h == REPLY or self._lines[h].examples]
+            near = self.learn().nearest(message, known, NEAR)
+            with suppress(TooLongError):  # a long message leaves no room for more; the first look counts
+                again = await self._ask(lane, ledger, self.prompt(asked, beside, near), options)
+                shares = weighing.together(model, likeness, again)
+        return Weighed(shares, weighing.decide(shares), model, likeness, again, ruled_out, beside)
 
     async def _ask(
         self, lane: Lane, ledger: Ledger, prompt: Conversation, options: Sequence[str]

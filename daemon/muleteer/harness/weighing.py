@@ -14,8 +14,11 @@ from muleteer.harness.signals import Plan
 
 REPLY = "reply"
 
-# The weights: of the logarithm of the model's share, and of the likeness.
-MODEL, LIKENESS = 0.8, 1.5
+# The weights: of the logarithms of the model's share and of that at a second look, and of the likeness.
+MODEL, AGAIN, LIKENESS = 0.6, 0.6, 3.0
+
+# A share from which on nothing is looked at twice.
+SURE = 0.8
 
 # A share below this tells nothing more: options that the engine finds hopeless share what is left evenly.
 LEAST = 1e-4
@@ -29,13 +32,18 @@ SECOND_SHARE = 0.4
 REPLY_SHARE = 0.5
 
 
-def together(model: Mapping[str, float], likeness: Mapping[str, float]) -> dict[str, float]:
-    """One share for each handle of `model`, summing to 1; a handle without a likeness gets the mean one."""
+def together(
+    model: Mapping[str, float], likeness: Mapping[str, float], again: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """One share for each handle of `model`, summing to 1; a handle without a likeness gets the mean one.
+    `again` are the model's shares at a second look, if there was one."""
     if not model:
         return {}
     mean = sum(likeness.values()) / len(likeness) if likeness else 0.0
     logits = {
-        handle: MODEL * math.log(max(share, LEAST)) + LIKENESS * likeness.get(handle, mean)
+        handle: MODEL * math.log(max(share, LEAST))
+        + AGAIN * (math.log(max(again.get(handle, 0.0), LEAST)) if again else 0.0)
+        + LIKENESS * likeness.get(handle, mean)
         for handle, share in model.items()
     }
     most = max(logits.values())
