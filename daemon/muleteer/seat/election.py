@@ -111,13 +111,12 @@ class Election(Roles):
     # Messages
 
     def _is_known(self, message: Message) -> bool:
-        """From an enrolled device; or from one whose newer membership has both of us."""
+        """From an enrolled device; or, unless this one drives, from one whose newer membership has both."""
+        offered = message.membership
         if message.source in self.membership.ids:
             return True
-        offered = message.membership
-        newer = offered is not None and offered.stamp > self.membership.stamp
-        if newer and offered is not None and {message.source, self.me} <= set(offered.ids):
-            return True
+        if offered is not None and self._reign is None and offered.stamp > self.membership.stamp:
+            return {message.source, self.me} <= set(offered.ids)
         if message.kind in (Kind.PRE_VOTE, Kind.HEARTBEAT):
             self._refuse(message)  # it may not know that it was removed
         return False
@@ -195,11 +194,13 @@ class Election(Roles):
 
     def _learn(self, message: Message) -> None:
         offered = message.membership
-        if offered is not None and offered.stamp > self.membership.stamp and self._reign is None:
+        if offered is None or offered.stamp <= self.membership.stamp:
+            return
+        if self.me not in offered.ids:
+            self.become_follower("", "it is no longer enrolled")
+        if self._reign is None:
             self._install(offered)
             self._deadline = min(self._deadline, self.now + self.timing.again + self._delay())
-            if not self._is_enrolled:
-                self.become_follower("", "it is no longer enrolled")
 
     def _on_heartbeat(self, message: Message) -> None:
         if message.term > self.term and self._keeps_it():

@@ -1,0 +1,551 @@
+"""What goes wrong in one simulated run, and what must be true afterwards. Deterministic for a seed.
+
+A run has three parts: the household settles, faults come, the faults stop. Which faults and how hard is drawn
+first, so that some runs have one kind only and some have all of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from muleteer.seat.claiming import Claiming
+from muleteer.seat.election import Election
+from muleteer.seat.membership import Membership, Voter
+from muleteer.seat.messages import Durable, Role
+from muleteer.seat.timing import DRIFT
+from tests.seat.household import BrokenError, Host, Household, Slot
+
+NAMES = "abcdefghijkl"
+FAULTS_FOR = (800, 2500)  # ticks
+# After the faults stop: a device that has just started is silent for a promise; the ranks, the jitter, the
+# reluctance and one failed round with its waiting come on top.
+BOUND = 800
+STABLE_FOR = 400
+KINDS = (
+    "loss",
+    "delay",
+    "doubling",
+    "one-way",
+    "partition",
+    "crash",
+    "write",
+    "pause",
+    "drift",
+    "join",
+    "hand",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one run was like: ticks from the end of the faults to a driver, and what happened on the way."""
+
+    seed: int
+    devices: int
+    recovery: float
+    takeovers: int
+    runs: int
+    messages: int
+
+
+class Run:
+    """One run of a seed."""
+
+    def __init__(
+        self,
+        seed: int,
+        machine: type[Election] = Election,
+        claims: type[Claiming] = Claiming,
+        trace: Callable[[str], None] | None = None,
+    ) -> None:
+        self.random = random.Random(seed * 2 + 1)
+        draw = self.random
+        count = draw.choice((1, 2, 3, 3, 3, 4, 5, 5, 6, 7, 8, 9))
+        self.kinds = {kind for kind in KINDS if draw.random() < draw.choice((0.2, 0.7))}
+        self.flapping = count > 2 and draw.random() < 0.1
+        forgets = draw.random() < 0.1
+        if self.flapping or forgets:
+            self.kinds.discard("join")
+        equal = draw.random() < 0.5
+        voters = tuple(Voter(name, 0 if equal else draw.randrange(4)) for name in NAMES[:count])
+        drift = DRIFT if "drift" in self.kinds else 0.0
+        self.home = Household(voters, seed, drift=drift, machine=machine, claims=claims, trace=trace)
+        self.home.forgetful = forgets
+        self.home.note(f"{count} devices; {', '.join(sorted(self.kinds)) or 'no faults'}")
+
+    def play(self) -> Result:
+        """Raises `BrokenError`."""
+        home = self.home
+        settle = self.random.choice((0, 200, 500))
+        length = self.random.randrange(*FAULTS_FOR)
+        self._plan_slots(settle + length)
+        home.run(settle)
+        if self.flapping:
+            self._flap(length)
+        else:
+            self._harm()
+            self._plan_faults(length)
+            home.run(settle + length)
+        self._heal()
+        healed = home.now
+        home.run(healed + BOUND)
+        recovery = max((when - healed for when, _, _ in home.takeovers), default=0.0)
+        self._expect_one()
+        before = (home.driving()[0].id, len(home.takeovers))
+        home.run(healed + BOUND + STABLE_FOR)
+        self._expect_one()
+        if before != (home.driving()[0].id, len(home.takeovers)):
+            raise BrokenError("the driver changed though nothing was wrong")
+        runs = sum(len(starts) for starts in home.starts.values())
+        return Result(home.seed, len(home.hosts), max(0.0, recovery), len(home.takeovers), runs, home.sent)
+
+    def _plan_slots(self, length: float) -> None:
+        due, number = 100.0, 0
+        while due < length:
+            self.home.slots.append(Slot(f"slot{number}", due, self.random.random() < 0.5))
+            due, number = due + self.random.uniform(100, 500), number + 1
+
+    def _harm(self) -> None:
+        network, draw = self.home.network, self.random
+        if "loss" in self.kinds:
+            network.loss = draw.choice((0.05, 0.2, 0.5))
+        if "delay" in self.kinds:
+            network.longest = draw.choice((10, 50, 200))
+        if "doubling" in self.kinds:
+            network.doubling = 0.2
+        if "write" in self.kinds:
+            self.home.slowest_write = draw.choice((5, 30))
+        if "crash" in self.kinds:
+            self.home.crash_chance = draw.choice((0.01, 0.05))
+
+    def _plan_faults(self, length: int) -> None:
+        often = self.random.choice((25, 60, 150))
+        when = self.random.uniform(0, often)
+        acts: list[Callable[[], None]] = [self._restart]
+        by_kind = {
+            "partition": [self._split, self._isolate, self._reconnect],
+            "one-way": [self._cut_some, self._reconnect],
+            "crash": [self._kill],
+            "pause": [self._pause],
+            "join": [self._join, self._leave, self._enrol_again],
+            "hand": [self._take, self._give, self._sulk],
+        }
+        for kind, its in by_kind.items():
+            acts += its if kind in self.kinds else []
+        while when < length:
+            self.home.at(when, self.random.choice(acts))
+            when += self.random.uniform(1, 2 * often)
+
+    def _some(self, up: bool = True) -> Host | None:
+        hosts = [host for host in self.home.hosts.values() if (host.election is not None) == up]
+        return self.random.choice(hosts) if hosts else None
+
+    # Faults
+
+    def _split(self) -> None:
+        count = self.random.choice((2, 2, 3))
+        side = {name: self.random.randrange(count) for name in self.home.hosts}
+        self.home.network.cut = {(a, b) for a in side for b in side if side[a] != side[b]}
+        self.home.note(f"split {side}")
+
+    def _isolate(self) -> None:
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.7 else self._some()
+        if host is not None:
+            for other in self.home.hosts:
+                self.home.network.cut |= {(host.id, other), (other, host.id)}
+            self.home.note(f"{host.id} is cut off")
+
+    def _cut_some(self) -> None:
+        names = list(self.home.hosts)
+        for _ in range(self.random.randrange(1, len(names) + 1)):
+            pair = (self.random.choice(names), self.random.choice(names))
+            self.home.network.cut.add(pair)
+            self.home.note(f"{pair[0]} is not heard by {pair[1]}")
+
+    def _reconnect(self) -> None:
+        self.home.network.cut = set()
+        self.home.note("all links are back")
+
+    def _kill(self) -> None:
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.5 else self._some()
+        if host is not None:
+            self.home.keep_image(host)
+            self.home.crash(host)
+
+    def _restart(self) -> None:
+        host = self._some(up=False)
+        if host is not None:
+            old = self.home.forgetful and self.random.random() < 0.5
+            self.home.start(host, self.random.randrange(1, 9) if old else None)
+
+    def _pause(self) -> None:
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.7 else self._some()
+        if host is not None:
+            self.home.pause(host, self.random.choice((20, 250, 300, 600)))
+
+    def _take(self) -> None:
+        host = self._some()
+        if host is not None:
+            self.home.note(f"a person wants {host.id} to drive")
+            self.home.feed(host, lambda election: election.take(host.clock(self.home.now)))
+
+    def _give(self) -> None:
+        for host in self.home.driving():
+            self._tell_to_give(host)
+
+    def _tell_to_give(self, host: Host) -> None:
+        self.home.feed(host, lambda election: election.give("told to", host.clock(self.home.now)))
+
+    def _sulk(self) -> None:
+        host, willing = self._some(), self.random.random() < 0.5
+        if host is not None:
+            self._make_willing(host, willing)
+
+    def _make_willing(self, host: Host, willing: bool) -> None:
+        self.home.feed(host, lambda election: election.set_willing(willing, host.clock(self.home.now)))
+
+    def _join(self) -> None:
+        drivers, name = self.home.driving(), NAMES[len(self.home.hosts)] if len(self.home.hosts) < 12 else ""
+        if not drivers or not name or drivers[0].election is None:
+            return
+        host = self.home.add_host(name, Durable(Membership.alone(Voter(name))))
+        membership = drivers[0].election.membership
+        self.home.feed(host, lambda election: election.adopt(membership, host.clock(self.home.now)))
+        self.home.ask_change(drivers[0], membership.with_voter(Voter(name, self.random.randrange(4))))
+
+    def _enrol_again(self) -> None:
+        drivers = self.home.driving()
+        if drivers and drivers[0].election is not None:
+            membership = drivers[0].election.membership
+            for name in self.home.hosts.keys() - set(membership.ids):
+                self.home.ask_change(drivers[0], membership.with_voter(Voter(name)))
+                return
+
+    def _leave(self) -> None:
+        drivers = self.home.driving()
+        if not drivers or drivers[0].election is None:
+            return
+        membership = drivers[0].election.membership
+        if peers := membership.peers(drivers[0].id):
+            self.home.ask_change(drivers[0], membership.without(self.random.choice(peers)))
+
+    # A peer that comes and goes
+
+    def _flap(self, length: int) -> None:
+        """Once there is a driver, one other device loses its links and its process again and again."""
+        home = self.home
+        home.run(home.now + BOUND)
+        self._expect_one()
+        driver, before = home.driving()[0], len(home.takeovers)
+        peer = home.hosts[self.random.choice([name for name in home.hosts if name != driver.id])]
+        end = home.now + length
+        while home.now < end:
+            home.run(home.now + self.random.uniform(10, 400))
+            fault = self.random.randrange(5)
+            others = [name for name in home.hosts if name != peer.id]
+            if fault == 0:
+                home.network.cut = {(peer.id, other) for other in others}
+            elif fault == 1:
+                home.network.cut = {(other, peer.id) for other in others}
+            elif fault == 2:
+                home.crash(peer)
+            elif fault == 3:
+                home.pause(peer, self.random.uniform(10, 600))
+            else:
+                home.network.cut = set()
+                home.start(peer)
+        if len(home.takeovers) != before or not driver.drives(home.now):
+            raise BrokenError(f"{driver.id} lost the seat because {peer.id} came and went")
+
+    # Afterwards
+
+    def _heal(self) -> None:
+        home = self.home
+        home.note("the faults stop")
+        home.network.cut, home.network.loss, home.network.doubling = set(), 0.0, 0.0
+        home.network.longest, home.slowest_write, home.crash_chance = 2.0, 2.0, 0.0
+        for host in home.hosts.values():
+            host.paused_until = min(host.paused_until, home.now)
+            home.start(host)
+            home.resume(host)
+
+    def _expect_one(self) -> None:
+        """Exactly one drives, and every device that is enrolled with it follows it. Two devices that removed
+        each other while they could not hear each other are two households."""
+        home = self.home
+        driving = [host for host in home.driving() if self._is_enrolled(host)]
+        if not driving or (len(driving) > 1 and not home.small):
+            raise BrokenError(f"{len(driving)} drive after the faults: {self._roles()}")
+        for driver in driving:
+            for other in home.hosts.values():
+                if driver.id in _members(other) and other.id in _members(driver):
+                    self._expect_follows(other, driver)
+
+    def _expect_follows(self, host: Host, driver: Host) -> None:
+        single = len(_members(driver)) == 1
+        word = Role.FOLLOWER if host is not driver else Role.ALONE if single else Role.DRIVER
+        if not host.election or host.election.driver != driver.id or host.election.role is not word:
+            raise BrokenError(f"{host.id} does not know that {driver.id} drives: {self._roles()}")
+
+    def _is_enrolled(self, host: Host) -> bool:
+        """Whether no newer membership in the household lacks this device."""
+        mine = host.election.membership if host.election else None
+        return mine is not None and all(
+            host.id in _members(other) or other.election.membership.stamp < mine.stamp
+            for other in self.home.hosts.values()
+            if other.election and other.id in mine.ids
+        )
+
+    def _roles(self) -> str:
+        return ", ".join(
+            f"{host.id} {host.election.role} ({' '.join(_members(host))})"
+            for host in self.home.hosts.values()
+            if host.election
+        )
+
+
+def _members(host: Host) -> tuple[str, ...]:
+    return host.election.membership.ids if host.election else ()
+
+
+def play(self) -> Result:
+        """Raises `BrokenError`."""
+        home = self.home
+        settle = self.random.choice((0, 200, 500))
+        length = self.random.randrange(*FAULTS_FOR)
+        self._plan_slots(settle + length)
+        home.run(settle)
+        if self.flapping:
+            self._flap(length)
+        else:
+            self._harm()
+            self._plan_faults(length)
+            home.run(settle + length)
+        self._heal()
+        healed = home.now
+        home.run(healed + BOUND)
+        recovery = max((when - healed for when, _, _ in home.takeovers), default=0.0)
+        self._expect_one()
+        before = (home.driving()[0].id, len(home.takeovers))
+        home.run(healed + BOUND + STABLE_FOR)
+        self._expect_one()
+        if before != (home.driving()[0].id, len(home.takeovers)):
+            raise BrokenError("the driver changed though nothing was wrong")
+        runs = sum(len(starts) for starts in home.starts.values())
+        return Result(home.seed, len(home.hosts), max(0.0, recovery), len(home.takeovers), runs, home.sent)
+
+    def _plan_slots(self, length: float) -> None:
+        due, number = 100.0, 0
+        while due < length:
+            self.home.slots.append(Slot(f"slot{number}", due, self.random.random() < 0.5))
+            due, number = due + self.random.uniform(100, 500), number + 1
+
+    def _harm(self) -> None:
+        network, draw = self.home.network, self.random
+        if "loss" in self.kinds:
+            network.loss = draw.choice((0.05, 0.2, 0.5))
+        if "delay" in self.kinds:
+            network.longest = draw.choice((10, 50, 200))
+        if "doubling" in self.kinds:
+            network.doubling = 0.2
+        if "write" in self.kinds:
+            self.home.slowest_write = draw.choice((5, 30))
+        if "crash" in self.kinds:
+            self.home.crash_chance = draw.choice((0.01, 0.05))
+
+    def _plan_faults(self, length: int) -> None:
+        often = self.random.choice((25, 60, 150))
+        when = self.random.uniform(0, often)
+        acts: list[Callable[[], None]] = [self._restart]
+        by_kind = {
+            "partition": [self._split, self._isolate, self._reconnect],
+            "one-way": [self._cut_some, self._reconnect],
+            "crash": [self._kill],
+            "pause": [self._pause],
+            "join": [self._join, self._leave, self._enrol_again],
+            "hand": [self._take, self._give, self._sulk],
+        }
+        for kind, its in by_kind.items():
+            acts += its if kind in self.kinds else []
+        while when < length:
+            self.home.at(when, self.random.choice(acts))
+            when += self.random.uniform(1, 2 * often)
+
+    def _some(self, up: bool = True) -> Host | None:
+        hosts = [host for host in self.home.hosts.values() if (host.election is not None) == up]
+        return self.random.choice(hosts) if hosts else None
+
+    # Faults
+
+    def _split(self) -> None:
+        count = self.random.choice((2, 2, 3))
+        side = {name: self.random.randrange(count) for name in self.home.hosts}
+        self.home.network.cut = {(a, b) for a in side for b in side if side[a] != side[b]}
+        self.home.note(f"split {side}")
+
+    def _isolate(self) -> None:
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.7 else self._some()
+        if host is not None:
+            for other in self.home.hosts:
+                self.home.network.cut |= {(host.id, other), (other, host.id)}
+            self.home.note(f"{host.id} is cut off")
+
+    def _cut_some(self) -> None:
+        names = list(self.home.hosts)
+        for _ in range(self.random.randrange(1, len(names) + 1)):
+            pair = (self.random.choice(names), self.random.choice(names))
+            self.home.network.cut.add(pair)
+            self.home.note(f"{pair[0]} is not heard by {pair[1]}")
+
+    def _reconnect(self) -> None:
+        self.home.network.cut = set()
+        self.home.note("all links are back")
+
+    def _kill(self) -> None:
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.5 else self._some()
+        if host is not None:
+            self.home.keep_image(host)
+            self.home.crash(host)
+
+    def _restart(self) -> None:
+        host = self._some(up=False)
+        if host is not None:
+            old = self.home.forgetful and self.random.random() < 0.5
+            self.home.start(host, self.random.randrange(1, 9) if old else None)
+
+    def _pause(self) -> None:
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.7 else self._some()
+        if host is not None:
+            self.home.pause(host, self.random.choice((20, 250, 300, 600)))
+
+    def _take(self) -> None:
+        host = self._some()
+        if host is not None:
+            self.home.note(f"a person wants {host.id} to drive")
+            self.home.feed(host, lambda election: election.take(host.clock(self.home.now)))
+
+    def _give(self) -> None:
+        for host in self.home.driving():
+            self._tell_to_give(host)
+
+    def _tell_to_give(self, host: Host) -> None:
+        self.home.feed(host, lambda election: election.give("told to", host.clock(self.home.now)))
+
+    def _sulk(self) -> None:
+        host, willing = self._some(), self.random.random() < 0.5
+        if host is not None:
+            self._make_willing(host, willing)
+
+    def _make_willing(self, host: Host, willing: bool) -> None:
+        self.home.feed(host, lambda election: election.set_willing(willing, host.clock(self.home.now)))
+
+    def _join(self) -> None:
+        drivers, name = self.home.driving(), NAMES[len(self.home.hosts)] if len(self.home.hosts) < 12 else ""
+        if not drivers or not name or drivers[0].election is None:
+            return
+        host = self.home.add_host(name, Durable(Membership.alone(Voter(name))))
+        membership = drivers[0].election.membership
+        self.home.feed(host, lambda election: election.adopt(membership, host.clock(self.home.now)))
+        self.home.ask_change(drivers[0], membership.with_voter(Voter(name, self.random.randrange(4))))
+
+    def _enrol_again(self) -> None:
+        drivers = self.home.driving()
+        if drivers and drivers[0].election is not None:
+            membership = drivers[0].election.membership
+            for name in self.home.hosts.keys() - set(membership.ids):
+                self.home.ask_change(drivers[0], membership.with_voter(Voter(name)))
+                return
+
+    def _leave(self) -> None:
+        drivers = self.home.driving()
+        if not drivers or drivers[0].election is None:
+            return
+        membership = drivers[0].election.membership
+        if peers := membership.peers(drivers[0].id):
+            self.home.ask_change(drivers[0], membership.without(self.random.choice(peers)))
+
+    # A peer that comes and goes
+
+    def _flap(self, length: int) -> None:
+        """Once there is a driver, one other device loses its links and its process again and again."""
+        home = self.home
+        home.run(home.now + BOUND)
+        self._expect_one()
+        driver, before = home.driving()[0], len(home.takeovers)
+        peer = home.hosts[self.random.choice([name for name in home.hosts if name != driver.id])]
+        end = home.now + length
+        while home.now < end:
+            home.run(home.now + self.random.uniform(10, 400))
+            fault = self.random.randrange(5)
+            others = [name for name in home.hosts if name != peer.id]
+            if fault == 0:
+                home.network.cut = {(peer.id, other) for other in others}
+            elif fault == 1:
+                home.network.cut = {(other, peer.id) for other in others}
+            elif fault == 2:
+                home.crash(peer)
+            elif fault == 3:
+                home.pause(peer, self.random.uniform(10, 600))
+            else:
+                home.network.cut = set()
+                home.start(peer)
+        if len(home.takeovers) != before or not driver.drives(home.now):
+            raise BrokenError(f"{driver.id} lost the seat because {peer.id} came and went")
+
+    # Afterwards
+
+    def _heal(self) -> None:
+        home = self.home
+        home.note("the faults stop")
+        home.network.cut, home.network.loss, home.network.doubling = set(), 0.0, 0.0
+        home.network.longest, home.slowest_write, home.crash_chance = 2.0, 2.0, 0.0
+        for host in home.hosts.values():
+            host.paused_until = min(host.paused_until, home.now)
+            home.start(host)
+            home.resume(host)
+
+    def _expect_one(self) -> None:
+        """Of every membership in use among its own members, exactly one drives, and the others follow it."""
+        home = self.home
+        driving = [host for host in home.driving() if self._is_enrolled_everywhere(host)]
+        if len(driving) != 1:
+            roles = ", ".join(
+                f"{host.id} {host.election.role} ({' '.join(host.election.membership.ids)})"
+                for host in home.hosts.values()
+                if host.election
+            )
+            raise BrokenError(f"{len(driving)} drive after the faults: {roles}")
+        election = driving[0].election
+        for name in election.membership.ids if election else ():
+            other = home.hosts[name].election
+            alone = election and election.membership.rule is Rule.ONE and len(election.membership.ids) == 1
+            words = (Role.ALONE,) if alone else (Role.DRIVER, Role.FOLLOWER)
+            if other is None or other.driver != driving[0].id or other.role not in words:
+                raise BrokenError(f"{name} does not know that {driving[0].id} drives")
+
+    def _is_enrolled_everywhere(self, host: Host) -> bool:
+        """Whether no newer membership in the household lacks this device."""
+        mine = host.election.membership if host.election else None
+        return mine is not None and all(
+            host.id in other.election.membership.ids or other.election.membership.stamp < mine.stamp
+            for other in self.home.hosts.values()
+            if other.election and other.id in mine.ids
+        )
+
+
+def play(
+    seed: int,
+    machine: type[Election] = Election,
+    claims: type[Claiming] = Claiming,
+    trace: Callable[[str], None] | None = None,
+) -> Result:
+    """One run; with the same seed always the same. Raises `BrokenError`."""
+    return Run(seed, machine, claims, trace).play()
