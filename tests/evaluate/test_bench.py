@@ -35,7 +35,7 @@ def test_a_run_without_a_peer_prints_its_table_and_writes_its_files(tmp_path: Pa
     assert "cancelled decode" in done.output
     written = json.loads(file.read_text())
     decode, cancel = written["measures"]
-    assert (decode["name"], decode["unit"], decode["n"]) == ("decode", "tokens/s", 3)
+    assert (decode["name"], decode["unit"], decode["n"]) == ("decode", "tokens/s", 15)
     assert decode["ours"] > 0
     assert (decode["peer"], decode["ratio"]) == (None, None)
     assert 0 < decode["overhead"]["write"]["share"] < 10

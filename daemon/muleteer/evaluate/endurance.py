@@ -17,7 +17,7 @@ from muleteer.evaluate.rig import Rig, run, write
 LONG_WORDS = 3000
 DELAYS_S = (0.3, 0.9, 1.4, 0.6, 1.1)  # seconds of prefill before a cancel, so that chunks are hit anywhere
 PIECES = 8  # of text before a decode is cancelled
-PROMPTS = {True: 50, False: 1000}  # by `quick`
+PROMPTS = {True: 30, False: 1000}  # by `quick`
 PROMPT_WORDS = 30
 LOOKS = 10  # at the memory, in all
 

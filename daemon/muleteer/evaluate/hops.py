@@ -212,9 +212,11 @@ async def _warm(rig: Rig, ours: Ours) -> None:
 
 
 async def _warm_peer(rig: Rig, peer: Peer, first: Sequence[Hop]) -> None:
-    for prompt in rig.material.constants():
+    """A brief run warms only what the conversations use: to the peer's advantage, if at all."""
+    for prompt in () if rig.quick else rig.material.constants():
         rig.say("hops: decoding the constant prompts on the peer")
         await peer.complete(rig.tokens.constant(prompt), 1)
+    rig.say("hops: the peer's first conversation")
     await _replay(peer, first)
 
 

@@ -18,7 +18,7 @@ from muleteer.evaluate.rig import Ran, Rig, opened, run, write
 Clock = Callable[[], float]
 
 LIMIT = 0.03
-TOKENS = {True: 64, False: 128}  # by `quick`; long enough that the beginning of a request does not count
+TOKENS = {True: 48, False: 128}  # by `quick`; long enough that the beginning of a request does not count
 STORY = {
     "type": "object",
     "properties": {"story": {"type": "string", "maxLength": 2000}},

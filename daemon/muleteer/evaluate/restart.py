@@ -8,9 +8,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from muleteer.engine.protocol import Use
+from muleteer.engine.protocol import Conversation, Use
 from muleteer.evaluate.report import Measure, Target, median, numbers, ratio, rounded
 from muleteer.evaluate.rig import Rig
+
+FEW = 4  # prompts of a brief run, the long one of the planner among them
 
 
 async def restart(rig: Rig) -> Measure:
@@ -55,7 +57,7 @@ async def _ready(rig: Rig, states: Path) -> tuple[float, Use]:
     total = Use()
     async with rig.engine(settings) as engine:
         began = time.perf_counter()
-        for prompt in rig.material.constants():
+        for prompt in _prompts(rig):
             total += await engine.warm(prompt)
         return time.perf_counter() - began, total
 
@@ -63,7 +65,11 @@ async def _ready(rig: Rig, states: Path) -> tuple[float, Use]:
 async def _peer_ready(rig: Rig) -> float:
     async with rig.peer() as peer:
         began = time.perf_counter()
-        for prompt in rig.material.constants():
+        for prompt in _prompts(rig):
             if peer:
                 await peer.complete(rig.tokens.constant(prompt), 1)
         return time.perf_counter() - began
+
+
+def _prompts(rig: Rig) -> list[Conversation]:
+    return rig.material.constants()[: FEW if rig.quick else None]

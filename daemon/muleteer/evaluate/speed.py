@@ -12,7 +12,8 @@ from muleteer.evaluate.report import Measure, Target, compared, numbers, ratio
 from muleteer.evaluate.rig import Rig, write
 from muleteer.sensors import Sensors
 
-DECODE_TOKENS = {True: 64, False: 128}  # by `quick`: two to four seconds each with `small` on two cores
+DECODE_TOKENS = 32  # a second or two: both sides meet the same moods of a machine that others use, too
+DECODE_RUNS = 5  # of each side, for one sample of the other measures
 PREFILL_WORDS = {True: 350, False: 700}  # a word is about one token
 REPEATED_WORDS = 700
 IN_A_ROW = 20  # requests, as in the report of a board whose second one slowed to a crawl
@@ -23,7 +24,7 @@ async def decode(rig: Rig) -> Measure:
     """Tokens a second after a prompt that is decoded already, drafting off; and what our code adds."""
     ours: list[float] = []
     theirs: list[float] = []
-    limit, prompt = DECODE_TOKENS[rig.quick], fresh(0, 40)
+    limit, prompt = DECODE_TOKENS, fresh(0, 40)
     tokens = rig.tokens.of(prompt)
     async with rig.engine(rig.undrafted) as engine, rig.peer() as peer:
         await write(engine, prompt, limit)
@@ -39,7 +40,7 @@ async def decode(rig: Rig) -> Measure:
 
         if peer:
             await peer.complete(tokens, limit, ignore_eos=True)
-        await rig.alternate("decode", mine, its)
+        await replace(rig, n=DECODE_RUNS * rig.n).alternate("decode", mine, its)
     spent = await overhead.find(rig)
     measure = Measure("decode", "tokens/s", targets=spent.targets, details={"overhead": spent.details})
     return compared(measure, ours, theirs, 0.97, at_least=True)
