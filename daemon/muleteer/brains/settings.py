@@ -39,6 +39,7 @@ class BrainServer(Section):
     prompt: Tokens = Field(
         16_000, description="most tokens of one prompt, counted or estimated; less than the model's context"
     )
+    output: Tokens = Field(1024, description="most tokens of one reply, thoughts included")
     turn: Tokens = Field(32_000, description="tokens sent plus generated in one turn: what it may cost")
     connect: Seconds = Field(5.0, ge=0.1, le=60.0, description="seconds to reach it")
     first: Seconds = Field(
