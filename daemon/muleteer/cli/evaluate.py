@@ -129,6 +129,41 @@ def load(
 
 
 @evaluate.command()
+@click.option(
+    "--tools", "sizes", multiple=True, type=click.IntRange(2, 2000), help="So many; may be given again."
+)
+@click.option("--model", metavar="NAME_OR_PATH", help="Whose tokens are counted.")
+@click.option("--most", metavar="N", type=click.IntRange(1), default=50, help="So many messages.")
+def growth(sizes: tuple[int, ...], model: str | None, most: int) -> None:
+    """Count, without decoding, what one call costs with 8 to 800 tools in reach.
+
+    \b
+    Example:
+      muleteer evaluate growth --tools 8 --tools 80 --tools 800
+    """
+    import asyncio
+
+    from muleteer import config
+    from muleteer.engine import models
+    from muleteer.evaluate.batteries import bfcl as reader
+    from muleteer.evaluate.batteries import growth as growing
+    from muleteer.evaluate.batteries.calling import every_tool, pooled
+    from muleteer.evaluate.rig import Tokens
+
+    settings = config.load()
+    path = models.resolve(model or settings.engine.model, settings.models)
+    others = every_tool(("multiple", "live_multiple"))
+    questions = fewer(reader.read("multiple", reader.folder()), False, most)
+    with Tokens(path) as tokens:
+        rows = []
+        for size in sizes or (8, 24, 80, 800):
+            found = asyncio.run(growing.growth(tokens, *pooled(questions, size, others), size))
+            rows.append(found)
+            click.echo(f"{size} tools are counted", err=True)
+    click.echo(growing.markdown(rows))
+
+
+@evaluate.command()
 @click.argument("variants", type=FOLDER, required=False)
 @click.option(
     "--battery",

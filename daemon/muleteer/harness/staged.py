@@ -143,8 +143,10 @@ class Staged:
         return best if must or shares[NONE] < self._none_share else None
 
     def _choosing(self, shown: Sequence[str], messages: Sequence[Message]) -> Conversation:
+        """Constant only where it shows every line: the lines of a longer menu are those of one message."""
         system = render("staged", menu="\n".join(self._lines[name] for name in shown))
-        return Conversation((Message("system", system), *messages), constant=1)
+        constant = int(len(shown) == len(self.tools))
+        return Conversation((Message("system", system), *messages), constant=constant)
 
     async def _choose(
         self, lane: Lane, ledger: Ledger, offered: Sequence[str], messages: Sequence[Message]

@@ -151,7 +151,7 @@ def pooled(
 
 def loaded(questions: Sequence[Question], sizes: Sequence[int], sides: Sequence[str] = SIDES) -> Calls:
     """The same questions once for each number of tools in reach, in blocks that share their tools."""
-    others = [tool for question in bfcl.read("multiple", bfcl.folder()) for tool in question.tools]
+    others = every_tool(("multiple",))
     kept: list[Question] = []
     pools: list[list[ToolSpec]] = []
     groups: list[str] = []
@@ -162,3 +162,11 @@ def loaded(questions: Sequence[Question], sizes: Sequence[int], sides: Sequence[
         groups += [f"{size} tools"] * len(found)
     context = max(4096, TOKENS_A_TOOL * max(sizes) + 4096)
     return Calls("load", kept, groups, sides, pools, context)
+
+
+def every_tool(categories: Sequence[str]) -> list[ToolSpec]:
+    """All functions of these categories, in the order of their cases."""
+    found: list[ToolSpec] = []
+    for category in categories:
+        found += [tool for question in bfcl.read(category, bfcl.folder()) for tool in question.tools]
+    return found
