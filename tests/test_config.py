@@ -234,6 +234,8 @@ def test_budgets_that_cannot_hold_together(user_file: Path) -> None:
     assert mistakes() == [
         "budgets.planner_prompt + budgets.answer_output is 2256, more than engine.context (1800); "
         "lower the one or raise the other",
+        "budgets.flat_prompt + budgets.answer_output is 2856, more than engine.context (1800); "
+        "lower the one or raise the other",
         "budgets.answer_prompt + budgets.answer_output is 1856, more than engine.context (1800); "
         "lower the one or raise the other",
         "budgets.message (900) must be less than budgets.agent_prompt (900), "

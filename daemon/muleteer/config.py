@@ -11,16 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from muleteer import paths
+from muleteer.brains.settings import BrainsSettings
 from muleteer.errors import ConfigError
 from muleteer.mcp_servers.settings import McpSettings
 from muleteer.ports.settings import SerialSettings
 from muleteer.settings import layers, mistakes
+from muleteer.settings.background import BackgroundSettings, ResultSettings
 from muleteer.settings.home import (
     CalendarSettings,
     FilesSettings,
@@ -39,6 +42,7 @@ FIT_TOGETHER = (
     ("planner_prompt", "answer_output"),
     ("follower_prompt", "follower_output"),
     ("agent_prompt", "agent_output"),
+    ("flat_prompt", "answer_output"),
     ("answer_prompt", "answer_output"),
 )
 OPTIONS = {
@@ -59,6 +63,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(frozen=True)
 
     state: Place = Field(default_factory=paths.state_dir, description="folder of what outlives a restart")
+    language: Literal["en", "de", "es", "fr", "it", "nl", "pt", "tr"] = Field(
+        "en", description="language of fixed sentences, where a message does not show its own"
+    )
     models: Place = Field(default_factory=paths.models_dir, description="folder of fetched models")
     engine: EngineSettings = Field(default_factory=EngineSettings, description="the engine process")
     budgets: Budgets = Field(default_factory=Budgets, description="tokens and seconds of one turn")
@@ -72,6 +79,11 @@ class Settings(BaseSettings):
     calendar: CalendarSettings = Field(default_factory=CalendarSettings, description="calendars to look into")
     timers: TimerSettings = Field(default_factory=TimerSettings, description="what happens when one rings")
     seat: SeatSettings = Field(default_factory=SeatSettings, description="who does the background work")
+    background: BackgroundSettings = Field(
+        default_factory=BackgroundSettings, description="turns that a schedule starts"
+    )
+    results: ResultSettings = Field(default_factory=ResultSettings, description="where their results go")
+    brains: BrainsSettings = Field(default_factory=BrainsSettings, description="which model answers")
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
 
     @classmethod
@@ -176,7 +188,7 @@ def _conflicts(settings: Settings) -> Iterator[str]:
                 f"budgets.{prompt} + budgets.{output} is {total}, more than engine.context ({context}); "
                 "lower the one or raise the other"
             )
-    for prompt in ("planner_prompt", "follower_prompt", "agent_prompt", "answer_prompt"):
+    for prompt in ("planner_prompt", "follower_prompt", "agent_prompt", "flat_prompt", "answer_prompt"):
         if budgets.message >= getattr(budgets, prompt):
             yield (
                 f"budgets.message ({budgets.message}) must be less than budgets.{prompt} "

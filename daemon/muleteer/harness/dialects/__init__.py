@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from muleteer.engine.protocol import ToolSpec
-from muleteer.harness.dialects.calls import ToolCall, form
+from muleteer.harness.dialects.calls import ToolCall
 from muleteer.harness.dialects.reader import Reader
 from muleteer.harness.dialects.shapes import arguments
 
-__all__ = ["Reader", "ToolCall", "arguments", "form", "parse"]
+__all__ = ["Reader", "ToolCall", "arguments", "parse"]
 
 
 def parse(

@@ -1,6 +1,6 @@
 """What a reply asked for: tool calls, read from text or handed over by a server.
 
-Data, and how names are compared.
+Data and nothing else.
 """
 
 from __future__ import annotations
@@ -20,8 +20,3 @@ class ToolCall:
     fault: str = ""
     written: str = ""
     closed: bool = False
-
-
-def form(name: str) -> str:
-    """A name without the decoration models add: `functions.x`, `tools/x`, "@", case, "-" for "_"."""
-    return name.replace("/", ".").rsplit(".", 1)[-1].lstrip("@").casefold().replace("-", "_")

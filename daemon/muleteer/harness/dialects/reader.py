@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 
 from muleteer.engine.protocol import ToolSpec
 from muleteer.harness.dialects import shapes
-from muleteer.harness.dialects.calls import ToolCall, form
+from muleteer.harness.dialects.calls import ToolCall
 from muleteer.harness.dialects.lenient import Fault
 from muleteer.harness.dialects.marks import CLOSE, FENCE, Beginning, Beginnings, forming
+from muleteer.harness.sameness import form
 
 QUOTED = (
     "a sentence leads up to the call of {name}, as to an example, so it was not made; to make it, reply with"
@@ -87,7 +88,7 @@ class Reader:
         blocks: list[_Block] = []
         while found := self._beginnings.find(self._text):
             if not found.certain:
-                if forming(self._text[found.at :]):
+                if forming(self._text[found.at :]) or not self._text[: found.at].strip():
                     blocks.append(_Block(found.at, len(self._text), (), True))
                 break
             block, self._beginnings.at = self._block(found, cut)
