@@ -85,13 +85,11 @@ class Machine:
     async def _next(self) -> tuple[Input, asyncio.Future[None] | None]:
         """The next input; the time, when it is due."""
         left = min((self.election.wake_at - self.now()) * TICK_SECONDS, LONGEST_SLEEP)
-        if left > 0 or not self._inputs.empty():
-            try:
-                async with asyncio.timeout(max(0.0, left)):
-                    return await self._inputs.get()
-            except TimeoutError:
-                pass
-        return self.election.tick, None
+        try:
+            async with asyncio.timeout(max(TICK_SECONDS, left)):
+                return await self._inputs.get()
+        except TimeoutError:
+            return self.election.tick, None
 
     async def _carry_out(self, output: Output) -> None:
         if output.durable is not None:

@@ -48,6 +48,9 @@ class Slots:
         now = self._seat.now()
         if not now.here:
             return Claimed(None, now.reason)
+        held = self._work.held(skill, slot)
+        if held is not None and (held.term, held.device) == (now.term, self._me):
+            return Claimed(None, self._said_of(held))
         made = datetime.now(UTC)
         settled = await self._work.claim(claims.Claim(skill, slot, now.term, self._me, again, made=made))
         if settled is None or settled.verdict is Verdict.FENCED:

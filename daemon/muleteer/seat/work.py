@@ -137,7 +137,7 @@ class Work:
     async def _next(self) -> tuple[Input, asyncio.Future[None] | None]:
         left = min((self._claiming.wake_at - self._around.ticks()) * TICK_SECONDS, LONGEST_SLEEP)
         try:
-            async with asyncio.timeout(max(0.0, left)):
+            async with asyncio.timeout(max(TICK_SECONDS, left)):
                 return await self._inputs.get()
         except TimeoutError:
             if left >= LONGEST_SLEEP:

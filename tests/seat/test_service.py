@@ -1,0 +1,181 @@
+"""Devices become a household, one of them drives, slots are run once, and everybody hears what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from muleteer.errors import SeatError
+from muleteer.services import Claim
+from tests.seat.neighbours import Neighbour, household, neighbours, pair, together, until
+
+
+async def texts(device: Neighbour) -> list[str]:
+    return [entry.text for entry in await device.seat.results.entries()]
+
+
+async def until_texts(device: Neighbour, wanted: list[str]) -> None:
+    async def there() -> bool:
+        return sorted(await texts(device)) == sorted(wanted)
+
+    await until(there)
+
+
+async def test_a_device_without_a_household_drives_alone_and_opens_no_port(tmp_path: Path) -> None:
+    async with neighbours(tmp_path, 1) as [device]:
+        await until(device.drives)
+        assert device.seat.now().role == "alone"
+        assert device.seat.peers.port == 0
+        assert not device.seat.network.is_open
+        claimed = await device.seat.slots.claim("daily-brief", "2026-11-30T07:00")
+        assert claimed.claim is not None
+        again = await device.seat.slots.claim("daily-brief", "2026-11-30T07:00")
+        assert again.claim is None
+        assert "is being run on this device" in again.reason
+
+
+async def test_two_devices_become_one_household_with_one_driver(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, second]:
+        assert first.drives()
+        assert not second.drives()
+        assert second.seat.now().role == "follower"
+        assert second.seat.now().device == first.id
+        for device in (first, second):
+            file = device.folder / "household.json"
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        keys = {
+            json.loads((each.folder / "household.json").read_text())["household_key"]
+            for each in (first, second)
+        }
+        assert len(keys) == 1
+
+
+async def test_the_seat_is_handed_over_when_a_device_is_stopped_and_by_hand(tmp_path: Path) -> None:
+    async with household(tmp_path, 3) as devices:
+        first, second, third = devices
+        await second.seat.take()
+        await until(lambda: second.drives() and together(devices))
+        with pytest.raises(SeatError, match="does not drive"):
+            await first.seat.give()
+        await second.seat.give()
+        await until(lambda: not second.drives() and together(devices))
+        leaving = first if first.drives() else third
+        await leaving.seat.close()
+        await until(lambda: any(each.drives() for each in devices if each is not leaving))
+
+
+async def test_a_device_that_would_rather_not_drive_hands_over(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, second]:
+
+        async def strain() -> str:
+            return "the processor is hot"
+
+        watching = asyncio.create_task(first.seat.watch(strain))
+        await until(lambda: second.drives() and not first.drives())
+        watching.cancel()
+
+
+async def test_a_slot_is_claimed_once_in_the_household(tmp_path: Path) -> None:
+    async with household(tmp_path, 3) as [first, second, _]:
+        refused = await second.seat.slots.claim("daily-brief", "07:00")
+        assert refused.claim is None
+        assert "drives" in refused.reason
+        granted = (await first.seat.slots.claim("daily-brief", "07:00")).claim
+        assert granted is not None
+        assert await first.seat.slots.may_finish(granted)
+        await first.seat.slots.settle(granted, "It will rain.")
+        await second.seat.take()
+        await until(second.drives)
+        later = await second.seat.slots.claim("daily-brief", "07:00")
+        assert later.claim is None
+        assert "was run" in later.reason
+        assert not await first.seat.slots.may_finish(granted)
+
+
+async def test_every_device_hears_what_a_turn_came_to_and_one_that_was_away_catches_up(
+    tmp_path: Path,
+) -> None:
+    async with household(tmp_path, 3) as [first, second, third]:
+        with third.broadcast.listen() as listener:
+            await first.seat.slots.settle(Claim("daily-brief", "07:00", 1, first.id), "It will rain.")
+            while (notice := await listener.next()) and notice.name != "inbox.new":
+                pass
+            assert notice
+            assert notice.fields["skill"] == "daily-brief"
+        await until_texts(second, ["It will rain."])
+        await third.seat.network.close()
+        await first.seat.slots.settle(Claim("daily-brief", "08:00", 1, first.id), "It does rain.")
+        await second.seat.slots.settle(Claim("device-health", "08:00", 1, second.id), "All is well.")
+        await third.start_again()
+        await until_texts(third, ["It will rain.", "It does rain.", "All is well."])
+        entry = (await third.seat.results.entries(unread=True))[0]
+        assert await third.seat.results.read([entry.id]) == 1
+        assert await third.seat.results.read([entry.id, "nonsense", "-"]) == 0
+        assert len(await third.seat.results.entries(unread=True)) == 2
+        assert len(await first.seat.results.entries(unread=True)) == 3
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_run_that_its_driver_did_not_finish_is_settled_by_the_next(
+    tmp_path: Path, again: bool
+) -> None:
+    async with household(tmp_path, 3) as [first, second, third]:
+        repeated: list[Claim] = []
+
+        async def repeat(claim: Claim) -> None:
+            repeated.append(claim)
+
+        for device in (second, third):
+            device.seat.slots.again = repeat
+        assert (await first.seat.slots.claim("daily-brief", "07:00", again=again)).claim
+        await first.seat.network.close()  # its cable is pulled in the middle of the run
+        await until(lambda: second.drives() or third.drives())
+        driver = second if second.drives() else third
+        if again:
+            await until(lambda: repeated)
+            assert [(each.skill, each.slot, each.device) for each in repeated] == [
+                ("daily-brief", "07:00", driver.id)
+            ]
+        else:
+            await until(lambda: texts(driver))
+            assert "whether it was done is not known" in (await texts(driver))[0]
+            assert repeated == []
+
+
+async def test_a_forgotten_device_is_alone_again_and_cannot_come_back_without_a_code(tmp_path: Path) -> None:
+    async with household(tmp_path, 3) as [first, second, third]:
+        stolen = (third.folder / "household.json").read_bytes()
+        assert await first.seat.forget(third.id[:8])
+        await until(lambda: together([first, second]) and third.seat.now().role == "alone")
+        assert not (third.folder / "household.json").exists()
+        (third.folder / "household.json").write_bytes(stolen)
+        await third.start_again()
+        third.seat.peers.found(first.id, [])
+        await until(lambda: not third.seat.peers.links)
+        assert third.id not in first.seat.machine.election.membership.ids
+        with pytest.raises(SeatError, match="belongs to a household"):
+            await pair(first, third)
+        await third.seat.forget(third.id)
+        await pair(first, third)
+        await until(lambda: together([first, second, third]))
+
+
+async def test_a_restart_forgets_neither_household_nor_vote_nor_claims(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, second]:
+        granted = (await first.seat.slots.claim("daily-brief", "07:00")).claim
+        assert granted
+        await first.seat.slots.settle(granted, "It will rain.")
+        term = first.seat.now().term
+        await first.start_again()
+        await second.start_again()
+        await until(lambda: first.seat.now().device or second.seat.now().device)
+        assert first.seat.machine.election.term >= term
+        await until(lambda: first.drives() or second.drives())
+        driver = first if first.drives() else second
+        refused = await driver.seat.slots.claim("daily-brief", "07:00")
+        assert refused.claim is None
+        assert "was run" in refused.reason
