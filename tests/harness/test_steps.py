@@ -39,7 +39,7 @@ async def test_given_arguments_cost_no_level(house: House) -> None:
     add(house, "all", '1. @clock `{"place": "Rome"}`\n2. @find-note `{"query": ""}`', "clock", "find-note")
     house.results["find_note"] = [Result.ok("Two notes: a7; b8.", Notes(("a7", "b8")))]
     turn = await finished(house)
-    assert [level.name for level in turn.levels] == ["planner"]
+    assert {level.name for level in turn.levels} == {"planner"}
     assert house.ran == [("clock", "Rome"), ("find_note", "")]
     assert turn.answer == "It is noon.\nTwo notes: a7; b8.", "each tool's own sentence, none rewritten"
 
@@ -47,7 +47,7 @@ async def test_given_arguments_cost_no_level(house: House) -> None:
 async def test_open_arguments_are_filled_from_the_message(house: House) -> None:
     add(house, "all", "1. @clock `{}`\n2. @find-note", "clock", "find-note")
     turn = await finished(house, Fill({"query": "tea"}))
-    assert [level.name for level in turn.levels] == ["planner", "agent:find_note"]
+    assert list(dict.fromkeys(level.name for level in turn.levels)) == ["planner", "agent:find_note"]
     assert house.ran == [("clock", ""), ("find_note", "tea")]
 
 

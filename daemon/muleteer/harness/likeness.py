@@ -33,7 +33,8 @@ class Likeness:
 
     def __init__(self, examples: Mapping[str, Sequence[str]]) -> None:
         self.labels = tuple(examples)
-        each = max(1, MOST // max(1, len(examples)))
+        total = sum(map(len, examples.values()))
+        each = total if total <= MOST else max(1, MOST // len(examples))
         self._examples = {label: tuple(texts[:each]) for label, texts in examples.items()}
         said = [(text, number) for number, texts in enumerate(self._examples.values()) for text in texts]
         bags = [Counter(_terms(text)) for text, _ in said]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from muleteer.engine.client import Engine
@@ -70,6 +70,9 @@ class Routing:
             "half": line.half,
             "confidence": round(weighed.plan.confidence if weighed.plan else weighed.shares[REPLY], 4),
             "shares": {handle: round(share, 4) for handle, share in ranked},
+            "model": _rounded(weighed.model),
+            "seen_again": _rounded(weighed.again),
+            "likeness": _rounded(weighed.likeness),
             "related": self._related(line.handle, chosen[0]),
             "asks": asks(line.message),
             "effect": self._effects.get(chosen[0], "read"),
@@ -118,6 +121,10 @@ class Routing:
         mixed = sorted(shipped, key=lambda line: hashlib.sha256(line.handle.encode()).digest())
         parts = [mixed[at : at + wanted] for at in range(0, len(mixed), wanted)]
         return [_filled(part, (*foreign, *mixed), wanted) for part in parts]
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {handle: round(value, 5) for handle, value in values.items()}
 
 
 def _filled(part: Sequence[MenuLine], others: Sequence[MenuLine], wanted: int) -> Sequence[MenuLine]:
