@@ -161,7 +161,7 @@ class Scanner:
                 self.at += 1
                 return unescaped(self.text[begin : self.at - 1])
             if self.at + 1 >= len(self.text):
-                raise Fault(self.at, "the text ends within an escape")
+                raise Fault(len(self.text), "the text ends within an escape")
             self.at += 2
 
 

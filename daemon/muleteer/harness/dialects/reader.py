@@ -102,7 +102,7 @@ class Reader:
         if found.kind == "fence" and (language := _LANGUAGE.match(text, begin)):
             at, stop = language.end(), FENCE
             if mark := next((mark for mark in CLOSE if text.startswith(mark, at)), ""):
-                at += len(mark)
+                at, stop = at + len(mark), CLOSE[mark]
         elif found.mark:
             stop = CLOSE[found.mark]
         own = found.mark in self._marks
@@ -133,6 +133,8 @@ class Reader:
             following = _after(_SPACE, self._text, end)
             if self._text.startswith(closing, following):
                 end = following + len(closing)
+            elif closing.startswith(self._text[following:]):
+                end = len(self._text)
         return end if stop or end >= len(self._text) else at
 
     def _unreadable(
@@ -144,7 +146,9 @@ class Reader:
         region = text[at : closing if closing >= 0 else len(text)]
         name = _NAME.search(region) or _PYTHON.match(region)
         likely = any(f"{quote}{key}{quote}" in region for quote in "\"'" for key in shapes.ARGUMENTS)
-        if not found.mark and not (name and (likely or _PYTHON.match(region))):
+        if name:
+            likely = likely or form(name[1]) in self._names or bool(_PYTHON.match(region))
+        if not found.mark and not (likely if name else fault.at >= len(text)):
             end = text.find(FENCE if found.kind == "fence" else "\n", at)
             return None, end + len(stop) if end >= 0 else len(text)
         end = closing + len(stop) if closing >= 0 else len(text)

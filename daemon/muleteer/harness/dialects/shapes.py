@@ -43,7 +43,7 @@ def objects(text: str, at: int, stop: str = "") -> Found:
         whole = listed
     if not isinstance(whole, list) or not whole:
         raise Fault(at, "there is no call")
-    shaped = [_shaped(each, at, scanner.completed) for each in whole]
+    shaped = [_shaped(each, at, scanner) for each in whole]
     calls = tuple(replace(call, closed=call.closed or scanner.closed) for call, _ in shaped)
     exact = all(exact for _, exact in shaped)
     return Found(calls, scanner.at, exact, not scanner.completed)
@@ -91,23 +91,26 @@ def unreadable(name: str, text: str, begin: int, fault: Fault) -> ToolCall:
     return ToolCall(name, None, why, text[begin:])
 
 
-def _shaped(value: object, at: int, completed: bool) -> tuple[ToolCall, bool]:
+def _shaped(value: object, at: int, scanner: Scanner) -> tuple[ToolCall, bool]:
     """The call that one object says, and whether it looks like nothing but a call. Where the text ended
-    early (`completed`), missing arguments may have been to follow."""
+    early, what is missing may have been to follow."""
+    missing = scanner.at if scanner.completed else at
     if not isinstance(value, Mapping):
         raise Fault(at, "there is no call")
     inner = value.get("function")
     if isinstance(inner, Mapping):
-        call, exact = _shaped(inner, at, completed)
+        call, exact = _shaped(inner, at, scanner)
         return call, exact and AROUND.issuperset(value)
     name = next((value[key] for key in NAMES if isinstance(value.get(key), str)), "").strip()
     if not name or len(name) > LONGEST_NAME:
-        raise Fault(at, "there is no name of a tool")
+        raise Fault(missing, "there is no name of a tool")
     given = [value[key] for key in ARGUMENTS if key in value]
     exact = AROUND.issuperset(value) and len(given) == 1
     if not given:
-        if completed or not AROUND.issuperset(value):
+        if not AROUND.issuperset(value):
             raise Fault(at, 'there are no "arguments"')
+        if scanner.completed:
+            raise Fault(missing, 'there are no "arguments"')
         return ToolCall(name, {}), False
     if isinstance(given[0], str):
         return replace(arguments(name, given[0]), written=""), exact
