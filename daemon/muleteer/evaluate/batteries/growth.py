@@ -6,6 +6,7 @@ prompts are those of the staged path (`harness/staged.py`), the tokens the model
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from muleteer.evaluate.batteries.calling import NO_LIMIT, flat_prompt
 from muleteer.evaluate.rig import Tokens
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.staged import NONE, Staged
+
+FLAT_EVERY = 8  # messages: a flat prompt of 800 tools has a hundred thousand tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +81,19 @@ async def growth(
 ) -> Growth:
     """What these messages cost, each with its pool of tools."""
     staged: dict[int, Staged] = {}
-    counts: list[tuple[int, int, int, int, bool]] = []
-    for question, pool in zip(questions, pools, strict=True):
-        path = staged.setdefault(id(pool), Staged(pool))
+    counts: list[tuple[int, int, bool]] = []
+    flat = _Counting(tokens, ())
+    for number, (question, pool) in enumerate(zip(questions, pools, strict=True)):
+        if id(pool) not in staged:
+            staged[id(pool)] = Staged(pool)
         lane = _Counting(tokens, {name for answer in question.accepted for name in answer})
-        await path.decide(lane, Ledger(NO_LIMIT, lambda event: None), question.messages)
-        flat = _Counting(tokens, ())
-        flat.book(flat_prompt(pool, question.messages))
-        counts.append((lane.cold, lane.decoded, flat.cold, flat.decoded, lane.found))
-    cold, warm, flat_cold, flat_warm, found = (
-        statistics.fmean(column) for column in zip(*counts, strict=True)
-    )
-    return Growth(tools, len(counts), cold, warm, flat_cold, flat_warm, found)
+        await staged[id(pool)].decide(lane, Ledger(NO_LIMIT, lambda event: None), question.messages)
+        counts.append((lane.cold, lane.decoded, lane.found))
+        if number % FLAT_EVERY == 0:
+            flat.book(flat_prompt(pool, question.messages))
+    cold, warm, found = (statistics.fmean(column) for column in zip(*counts, strict=True))
+    asked = math.ceil(len(counts) / FLAT_EVERY)
+    return Growth(tools, len(counts), cold, warm, flat.cold / asked, flat.decoded / asked, found)
 
 
 def markdown(rows: Sequence[Growth]) -> str:
