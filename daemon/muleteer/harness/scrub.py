@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff]")
-_BLOCKS = "tool_call|tool_response|tools|think"
+_BLOCKS = "tool_call|tool_response|tools|think|correction"
 _OPENING = re.compile(f"<({_BLOCKS})>")
 _CLOSED = re.compile(rf"<({_BLOCKS})>.*?</\1>", re.DOTALL)
 _UNCLOSED = re.compile(rf"<(?:{_BLOCKS})>.*", re.DOTALL)

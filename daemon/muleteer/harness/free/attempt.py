@@ -81,6 +81,8 @@ class FreeAttempt(Attempt):
         finally:
             record.dropped = max(record.dropped, self._flat.dropped)
         if prose and not record.bridge.results:
+            if not speech.begun:
+                speech.feed(prose)
             speech.finish()
         else:
             await self._answer(message, prose)
