@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from muleteer.evaluate.batteries.battery import Battery
+    from muleteer.evaluate.batteries.battery import Battery, Tried
     from muleteer.evaluate.batteries.reporting import Report
     from muleteer.evaluate.batteries.running import Conditions
 
@@ -77,6 +77,7 @@ def run_battery(
     minutes: float,
     against: str | None = None,
     note: str = "",
+    more: Callable[[Sequence[Tried]], str] = lambda attempts: "",
 ) -> Report:
     """Run it, show its tables, write its files."""
     import uvloop
@@ -101,6 +102,7 @@ def run_battery(
     conditions, attempts = uvloop.run(work)
     if missing := len(battery.cases) * len(battery.sides) - len(attempts):
         note = f"{note} {missing} attempts were not made: the time was over before.".strip()
+    note = "\n\n".join(part for part in (note, more(attempts)) if part)
     report = reporting.Report(battery.name, conditions, attempts, against or "flat", note)
     click.echo(summary.markdown(attempts, report.against, whole=len(battery.sides) < 6))
     if note:

@@ -178,11 +178,13 @@ def growth(sizes: tuple[int, ...], model: str | None, most: int) -> None:
     default="development",
     help="Choose on one half of the battery; the other half stays unseen for the report.",
 )
+@click.option("--bare", is_flag=True, help="Without example exchanges: what the guidance alone is worth.")
 @battery_options
 def sweep(
     variants: Path | None,
     file: Path,
     half: str,
+    bare: bool,
     quick: bool,
     most: int | None,
     sides: tuple[str, ...],
@@ -199,10 +201,10 @@ def sweep(
 
     lines = sweeping.read_routing(file, half)
     texts = sweeping.read_variants(variants or sweeping.shipped_variants())
-    battery = sweeping.Sweep(texts, fewer(lines, quick, most))
+    battery = sweeping.Sweep(texts, fewer(lines, quick, most), bare)
     battery.only(sides)
     note = f"The {half} half of {file.name}: {len(battery.cases)} messages."
-    run_battery(battery, against=sweeping.IN_FORCE, note=note, **how)
+    run_battery(battery, against=sweeping.IN_FORCE, note=note, more=sweeping.ranking, **how)
 
 
 evaluate.add_command(routing)

@@ -8,6 +8,8 @@ else about planning stays as it is. Knows the planner; not how a table is drawn.
 from __future__ import annotations
 
 import hashlib
+import math
+import statistics
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -18,21 +20,23 @@ from muleteer import paths
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Message, Text, Use
 from muleteer.errors import ConfigError
-from muleteer.evaluate.batteries.battery import Answered, Case
+from muleteer.evaluate.batteries.battery import Answered, Case, Tried
+from muleteer.evaluate.batteries.intervals import paired
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.harness import prompts
 from muleteer.harness.brains import Lane
 from muleteer.harness.events import LevelUse
 from muleteer.harness.ledger import Ledger
+from muleteer.harness.menu import Fit
 from muleteer.harness.planner import REPLY, Planner
 from muleteer.harness.shortlist import Shortlist
-from muleteer.harness.signals import PlanSignal
 from muleteer.skills import load_catalogue
 from muleteer.tool import Services
 from muleteer.toolbox import Toolbox
 
 IN_FORCE = "in force"
 HALVES = ("development", "report", "all")
+LEAST = 1e-6  # a share below it counts as it: one hopeless message must not decide
 NO_LIMIT = 10**6  # tokens: a sweep compares guidance of any length
 MOST_LINES = 10_000  # of a battery; at 0.3 s a line that is an hour of one variant
 
@@ -125,17 +129,21 @@ class Reworded:
 
 class Sweep:
     """A battery whose sides are the variants. All cases of one variant come together, since its prompt is
-    long and decoded once."""
+    long and decoded once. `bare`: without example exchanges, which says what the words
+    alone are worth, at a third of the tokens."""
 
     name = "sweep"
     context = 4096
     together = True
 
-    def __init__(self, variants: Mapping[str, str], battery: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self, variants: Mapping[str, str], battery: Sequence[tuple[str, str]], bare: bool = False
+    ) -> None:
         toolbox = Toolbox.load(paths.tool_folders()[:1], Services())
         catalogue = load_catalogue(paths.skill_folders()[:1], toolbox)
         menu = catalogue.menu()
-        self._planner = Planner(menu, NO_LIMIT)
+        fit = Fit(frozenset(line.handle for line in menu), 0) if bare else None
+        self._planner = Planner(menu, NO_LIMIT, fit)
         self._shortlist = Shortlist(menu)
         self._old = self._planner.prompt("").messages[0].content
         lines = "\n".join(f"- @{line.handle}: {line.description}" for line in menu)
@@ -146,7 +154,9 @@ class Sweep:
         self.cases = [
             Case(id, "none" if handle == REPLY else "a handle") for id, handle in self._wanted.items()
         ]
-        self.digest = digest_of([*self._texts.values(), *(f"{id}\t{h}" for id, h in self._wanted.items())])
+        self.digest = digest_of(
+            [f"{bare}", *self._texts.values(), *(f"{id}\t{h}" for id, h in self._wanted.items())]
+        )
 
     def only(self, sides: Sequence[str]) -> None:
         """Run these variants alone, if any are named; the one in force always."""
@@ -165,14 +175,32 @@ class Sweep:
         message, wanted = case.id.partition(" ")[2], self._wanted[case.id]
         ledger = Ledger(NO_LIMIT, lambda event: None)
         among = self._shortlist.pick(message)
-        try:
-            await self._planner.plan(self._lane(engine, side), ledger, message, (), among)
-            chosen: tuple[str, ...] = (REPLY,)
-        except PlanSignal as signal:
-            chosen = signal.plan.handles
-        got = "+".join(chosen)
+        weighed = await self._planner.weigh(self._lane(engine, side), ledger, message, (), among)
+        got = "+".join(weighed.plan.handles) if weighed.plan else REPLY
         why = "" if got == wanted else f"{wanted} was wanted"
-        return Answered(got == wanted, got, why), ledger.levels
+        share = weighed.model.get(wanted, 0.0)
+        return Answered(got == wanted, got, why, {"share": round(share, 6)}), ledger.levels
+
+
+def ranking(attempts: Sequence[Tried]) -> str:
+    """The variants by how likely the model alone finds what is wanted (mean natural logarithm of its share),
+    with what each gains over the one in force, message by message: finer than right or wrong."""
+    logs: dict[str, dict[str, float]] = {}
+    for one in attempts:
+        logs.setdefault(one.side, {})[one.case] = math.log(max(one.extra["share"], LEAST))
+    base = logs.get(IN_FORCE, {})
+    lines = [
+        "| variant | n | mean log share | over the one in force | 95 % interval |",
+        "|---|--:|--:|--:|---|",
+    ]
+    for side in sorted(logs, key=lambda side: -statistics.fmean(logs[side].values())):
+        gains = [log - base[case] for case, log in logs[side].items() if case in base]
+        low, high = paired(gains)
+        lines.append(
+            f"| {side} | {len(logs[side])} | {statistics.fmean(logs[side].values()):.3f} "
+            f"| {statistics.fmean(gains) if gains else 0.0:+.3f} | {low:+.3f} to {high:+.3f} |"
+        )
+    return "\n".join(lines)
 
 
 def shipped_guidance() -> str:
