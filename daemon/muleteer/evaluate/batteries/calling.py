@@ -101,14 +101,15 @@ def flat_prompt(tools: Sequence[ToolSpec], messages: Sequence[Message]) -> Conve
 async def flat_reply(
     engine: Engine, ledger: Ledger, tools: Sequence[ToolSpec], messages: Sequence[Message]
 ) -> tuple[list[Call], str]:
-    """The calls of one flat reply, in order, those with a fault left out; and its prose."""
+    """The calls of one flat reply, in order, those with a fault left out; and its prose, with
+    those faults."""
     talking = Talking(engine.lane(), (await engine.ready(READY)).call_marks)
     found: list[Call] = []
     text = ""
     async for part in talking.talk(flat_prompt(tools, messages), limit=REPLY):
         if isinstance(part, Said):
             ledger.book("flat", part.use)
-            text = part.text
+            text = " ".join([part.text, *(f"[{call.fault}]" for call in part.calls if call.fault)])
             found = [(call.name, call.arguments or {}) for call in part.calls if not call.fault]
     return found, text
 
