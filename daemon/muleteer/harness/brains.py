@@ -101,9 +101,9 @@ class FreeLane(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which brain answers a turn, and why not the one that was wanted. Without a `lane` it is the one at home;
-    then `flat` means that it writes freely, and its model has these `marks`. Of a brain elsewhere, `flat`
-    means all tools at once, and the rest are its limits in tokens: of a prompt, of an output, of a turn."""
+    """Which brain answers a turn, and why not the one that was wanted. Without a `lane` it is the one at
+    home; then `flat` means that it writes freely, and its model has these `marks`. Of a brain elsewhere,
+    `flat` means all tools at once, and the rest are its limits in tokens: of a prompt, an output, a turn."""
 
     name: str
     reason: str = ""

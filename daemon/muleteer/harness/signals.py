@@ -13,8 +13,8 @@ from muleteer.toolbox import Tool
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What L1 decided: handles without "@", best first, and the probability of the first. A free brain gives a
-    `rationale`, its own sentence, and no probability."""
+    """What L1 decided: handles without "@", best first, and the probability of the first. A free brain gives
+    a `rationale`, its own sentence, and no probability."""
 
     handles: tuple[str, ...]
     confidence: float

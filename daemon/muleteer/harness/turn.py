@@ -20,6 +20,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
+from muleteer import session
 from muleteer.engine.protocol import Message
 from muleteer.errors import RequestError, TooLongError
 from muleteer.harness import answer, compound, landing
@@ -36,6 +37,7 @@ from muleteer.harness.phrases import phrases
 from muleteer.harness.record import Record
 from muleteer.harness.signals import ConfirmSignal, Plan, PlanSignal
 from muleteer.harness.talking import Talking
+from muleteer.privacy import Privacy
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, Skill
 
@@ -62,8 +64,10 @@ class Harness(Arrangement):
         confirm: Collection[str] = (),
         language: str = "en",
         brains: Brains | None = None,
+        privacy: Privacy | None = None,
     ) -> None:
         super().__init__(brain, catalogue, budgets)
+        self.privacy = privacy or Privacy()
         self.brains = brains
         self.confirm = frozenset(confirm)
         self.language = language
@@ -142,16 +146,24 @@ class _Turn:
     ) -> None:
         self._harness, self._message = copy.copy(harness), message
         words = phrases(language(message, harness.language))
-        self._record = Record(id or secrets.token_hex(8), harness.budgets, emit, words)
+
+        def noticed(event: Event) -> None:
+            if isinstance(event, Planned):
+                self._used.update(event.handles)
+            emit(event)
+
+        self._record = Record(id or secrets.token_hex(8), harness.budgets, noticed, words)
         self._lane = ExactLane(lane, self._record.id, harness.audit)
         self._gate = gate(needs_yes, background, words)
         self._attempt = Attempt(self._harness, self._lane, self._record, self._gate)
         self._chosen = Chosen("local")
+        self._private = False
+        self._used: set[str] = set()
         self._parts: list[tuple[str, Plan]] = []  # of the message, that are still to be carried out
 
     async def run(self, history: Sequence[Message], brain: str, private: bool) -> None:
         """A message, by the brain that is wanted and may be asked."""
-        choose = partial(self._choose, brain, private)
+        choose = partial(self._choose, brain, history, private)
         await self._to_outcome(self._message, self._by_brain(history), choose)
 
     async def run_skill(self, name: str) -> None:
@@ -182,16 +194,20 @@ class _Turn:
                 raise TooLongError(f"The message has {tokens} tokens, but only {limit} fit; shorten it.")
             if before:
                 await landing.within(MENU_SECONDS, self._record, before())
-            await landing.within(self._harness.budgets.seconds, self._record, work)
+            try:
+                await landing.within(self._harness.budgets.seconds, self._record, work)
+            finally:
+                await self._keep_private()
 
-    async def _choose(self, brain: str, private: bool) -> None:
+    async def _choose(self, brain: str, history: Sequence[Message], private: bool) -> None:
         """Which brain answers. The one at home reads its menu, which costs nothing where it is decoded; it
         also says what is private."""
         catalogue, brains = self._harness.catalogue, self._harness.brains
+        self._private = private or self._harness.privacy.concerns(session.current.get(), history)
         if brains:
             menu = catalogue.menu()
             tools = catalogue.expand(line.handle for line in menu)
-            self._chosen = brains.choose(brain, private, len(tools), len(catalogue.skills))
+            self._chosen = brains.choose(brain, self._private, len(tools), len(catalogue.skills))
         if catalogue.private if self._chosen.lane else not self._chosen.flat:
             await self._lane.warm(self._harness.planner.prompt(""))
 
@@ -211,6 +227,12 @@ class _Turn:
             ):
                 return
         await self._attempts(self._message, history)
+
+    async def _keep_private(self) -> None:
+        """What a private skill was used for stays on this device from now on, and so does what follows it."""
+        used = self._used.union(self._record.plan.handles)
+        if self._private or used & self._harness.catalogue.private:
+            await self._harness.privacy.note(session.current.get(), self._message, self._record.said)
 
     def _ask(self, signal: ConfirmSignal) -> Pending:
         record = self._record

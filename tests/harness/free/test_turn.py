@@ -77,7 +77,7 @@ async def turn(
 
 
 async def test_level_by_level(house: House) -> None:
-    script = [plan("I'll use @keep."), call("keep", note="the key is under the pot")]
+    script: list[Line] = [plan("I'll use @keep."), call("keep", note="the key is under the pot")]
     done = await turn(house, script)
     assert done.answer == 'Noted: "the key is under the pot".'
     assert house.ran == [("keep", "the key is under the pot")]
@@ -87,7 +87,12 @@ async def test_level_by_level(house: House) -> None:
 
 
 async def test_a_skill_with_several_tools(house: House) -> None:
-    script = [plan("@look-up, please"), ask("find_note", "keys"), call("find_note", query="keys"), "Tea."]
+    script: list[Line] = [
+        plan("@look-up, please"),
+        ask("find_note", "keys"),
+        call("find_note", query="keys"),
+        "Tea.",
+    ]
     done = await turn(house, script, "where are my keys")
     assert house.ran == [("find_note", "keys")]
     assert done.answer == 'One note: "tea".'
@@ -135,14 +140,14 @@ async def test_nothing_at_all_is_an_honest_floor(house: House, flat: bool) -> No
 
 async def test_a_plan_that_gives_nothing_is_planned_anew(house: House) -> None:
     house.results["clock"] = [Result.ok("")]
-    script = [plan("@clock"), call("clock", place="Rome"), plan("@keep"), call("keep", note="x")]
+    script: list[Line] = [plan("@clock"), call("clock", place="Rome"), plan("@keep"), call("keep", note="x")]
     done = await turn(house, script, "keep that the key is under the pot")
     assert done.answer == 'Noted: "x".'
 
 
 async def test_the_correction_is_never_said(house: House) -> None:
     """Field report H5."""
-    script = ["<correction>Nothing was called yet: saying it does not do it.</correction> Hello."]
+    script: list[Line] = ["<correction>Nothing was called yet: saying it does not do it.</correction> Hello."]
     assert (await turn(house, script, "hello")).answer == "Hello."
 
 
@@ -154,7 +159,7 @@ async def test_before_a_deed_the_brain_at_home_answers(house: House) -> None:
 
 
 async def test_what_was_only_looked_up_may_be_looked_up_again(house: House) -> None:
-    home = [Choose({"clock": 1.0}), Fill({"place": "Rome"})]
+    home: list[Scripted] = [Choose({"clock": 1.0}), Fill({"place": "Rome"})]
     done = await turn(house, [call("clock", place="Rome"), GONE], "what time is it", home, flat=True)
     assert house.ran == [("clock", "Rome"), ("clock", "Rome")]
     assert [each.tool for each in done.last.calls] == ["clock"]
@@ -186,7 +191,7 @@ async def test_the_brain_at_home_has_its_own_budget(house: House) -> None:
     """However much the other one has spent."""
     long = "word " * 3000
     script: list[Line] = [*[plan(f"@nothing {long}")] * 3, GONE]
-    home = [Choose({"reply": 1.0}), Write(("Hello.",))]
+    home: list[Scripted] = [Choose({"reply": 1.0}), Write(("Hello.",))]
     assert (await turn(house, script, "hello", home, prompt=16_000)).answer == "Hello."
 
 
@@ -213,7 +218,7 @@ def keep_private(house: House) -> None:
 async def test_what_is_private_is_answered_at_home(house: House, handle: str) -> None:
     """Also through a skill that leads to it; the message itself is not sent."""
     keep_private(house)
-    home = [
+    home: list[Scripted] = [
         Choose({handle: 1.0}),
         Choose({handle: 1.0}),
         Fill({"tool": "find_note", "instruction": "keys"}),
@@ -239,19 +244,22 @@ async def test_what_is_not_private_goes_elsewhere_without_what_is(house: House) 
 
 async def test_a_handle_that_is_withheld_does_not_exist(house: House) -> None:
     keep_private(house)
-    script = [plan("@look-up"), "I cannot look that up."]
+    script: list[Line] = [plan("@look-up"), "I cannot look that up."]
     done = await turn(house, script, "where are my keys", [Choose({"reply": 1.0})])
     assert done.answer == "I cannot look that up."
     assert not house.ran
 
 
 async def test_a_private_turn_stays_at_home(house: House) -> None:
-    home = [Choose({"reply": 1.0}), Write(("Hello.",))]
+    home: list[Scripted] = [Choose({"reply": 1.0}), Write(("Hello.",))]
     assert (await turn(house, [], "hello", home, private=True)).brains == ["local"]
 
 
 async def test_flat_at_home(house: House) -> None:
-    home = [Write(('{"name": "clock", "arguments": {"place": "Rome"}}',)), Write(("It is noon in Rome.",))]
+    home: list[Scripted] = [
+        Write(('{"name": "clock", "arguments": {"place": "Rome"}}',)),
+        Write(("It is noon in Rome.",)),
+    ]
     done = await turn(house, [], "what time is it in Rome", home, brain="local", home_flat=True)
     assert house.ran == [("clock", "Rome")]
     assert [event.tool for event in done.events if isinstance(event, CallStarted)] == ["clock"]

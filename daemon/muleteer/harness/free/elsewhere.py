@@ -17,6 +17,7 @@ from muleteer.harness.dispatcher import Gate
 from muleteer.harness.free.turn import FreeTurn
 from muleteer.harness.record import Record
 from muleteer.harness.signals import Plan
+from muleteer.privacy import leaving
 
 log = logging.getLogger(__name__)
 
@@ -55,11 +56,14 @@ class Elsewhere:
             return False
         record.answers(self._chosen.name, self._chosen.reason)
         record.ledger.begin(self._budgets.turn, self._budgets.answer_output)
+        shown = leaving.set(True)
         try:
             if not (self._chosen.flat and await self._turn.flat(message, history)):
                 await self._turn.planned(message, history)
         except (BrainError, TooLongError) as error:
             return self._failed(error)
+        finally:
+            leaving.reset(shown)
         return True
 
     def _failed(self, error: BrainError | TooLongError) -> bool:
