@@ -1,4 +1,4 @@
-"""Several hosts on one machine: network namespaces on a bridge of their own, which can be cut, split and lossy.
+"""Several hosts on one machine: network namespaces on a bridge of their own, which is cut, split and lossy.
 
 Nothing reaches the real network: the bridges live in a namespace without a way out. Needs root, `ip`
 (Debian: iproute2) and, for losses, /dev/net/tun. Knows frames and namespaces; not what runs on the hosts.
@@ -7,17 +7,18 @@ Nothing reaches the real network: the bridges live in a namespace without a way 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 WIRE = Path(__file__).with_name("lossy_wire.py")
-WIRE_SECONDS = 10.0  # for the lossy wire to appear
+_NUMBERS = itertools.count(1)  # of networks in this process
 
 # Why this machine cannot have such a network; empty when it can.
 MISSING = (
@@ -131,7 +132,7 @@ class Lan:
     """Hosts with these names, numbered from 1. Used with `with`; ends what still runs on them."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.prefix = f"mule{os.getpid()}"
+        self.prefix = f"mule{os.getpid()}n{next(_NUMBERS)}"
         self.switch = f"{self.prefix}s"
         self.hosts: list[Host] = []
         self._names = names
@@ -165,6 +166,16 @@ class Lan:
         """Everybody hears everybody."""
         for host in self.hosts:
             host.join()
+
+
+@contextlib.contextmanager
+def guest(lan: Lan, name: str) -> Iterator[Host]:
+    """One more host for a while, as of a visitor."""
+    host = Host(lan, 200, name)
+    try:
+        yield host
+    finally:
+        host.remove()
 
 
 def _end_all(namespace: str) -> None:

@@ -12,6 +12,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 from muleteer.broadcast import Broadcast
+from muleteer.seat.link import Address
 from muleteer.seat.service import SeatService
 from muleteer.settings.seat import SeatSettings
 
@@ -39,8 +40,9 @@ class Neighbour:
     def drives(self) -> bool:
         return self.seat.now().here
 
-    async def start_again(self) -> None:
-        """With what is on disk, as after a power cut: what was running is gone without a word."""
+    async def start_again(self, *others: Neighbour) -> None:
+        """With what is on disk, as after a power cut: what was running is gone without a word. It is told
+        where the others are, as mDNS would."""
         for task in list(self.seat._tasks):
             task.cancel()
         await self.seat.network.close()
@@ -48,6 +50,8 @@ class Neighbour:
         await self.seat._inbox.close()
         self.seat = SeatService(self.settings, self.folder, self.broadcast)
         await self.seat.open()
+        for other in others:
+            self.seat.peers.found(other.id, [Address("127.0.0.1", other.seat.peers.port)])
 
 
 @asynccontextmanager

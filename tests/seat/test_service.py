@@ -110,7 +110,7 @@ async def test_every_device_hears_what_a_turn_came_to_and_one_that_was_away_catc
         await third.seat.network.close()
         await first.seat.slots.settle(Claim("daily-brief", "08:00", 1, first.id), "It does rain.")
         await second.seat.slots.settle(Claim("device-health", "08:00", 1, second.id), "All is well.")
-        await third.start_again()
+        await third.start_again(first, second)
         await until_texts(third, ["It will rain.", "It does rain.", "All is well."])
         entry = (await third.seat.results.entries(unread=True))[0]
         assert await third.seat.results.read([entry.id]) == 1
@@ -153,9 +153,9 @@ async def test_a_forgotten_device_is_alone_again_and_cannot_come_back_without_a_
         await until(lambda: together([first, second]) and third.seat.now().role == "alone")
         assert not (third.folder / "household.json").exists()
         (third.folder / "household.json").write_bytes(stolen)
-        await third.start_again()
-        third.seat.peers.found(first.id, [])
-        await until(lambda: not third.seat.peers.links)
+        await third.start_again(first, second)
+        await asyncio.sleep(2)  # for its tries to be refused
+        assert not third.seat.peers.links
         assert third.id not in first.seat.machine.election.membership.ids
         with pytest.raises(SeatError, match="belongs to a household"):
             await pair(first, third)
@@ -171,7 +171,7 @@ async def test_a_restart_forgets_neither_household_nor_vote_nor_claims(tmp_path:
         await first.seat.slots.settle(granted, "It will rain.")
         term = first.seat.now().term
         await first.start_again()
-        await second.start_again()
+        await second.start_again(first)
         await until(lambda: first.seat.now().device or second.seat.now().device)
         assert first.seat.machine.election.term >= term
         await until(lambda: first.drives() or second.drives())

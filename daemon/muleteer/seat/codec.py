@@ -6,7 +6,7 @@ what the connection says already (who sends, who is meant) and without what is a
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from muleteer.seat.claiming import MOST_IN_BOOK, Saying, Talk
@@ -20,6 +20,7 @@ TALKS, STATES = tuple(Talk), tuple(State)
 GRANTED, UNWILLING = 1, 2
 LARGEST = 2**53  # a number; JSON carries no larger one unharmed
 LONGEST_ID = 64  # characters
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 def message_frame(message: Message) -> dict[str, object]:
@@ -95,7 +96,7 @@ def saying_from(body: Body, source: str, target: str) -> Saying:
 
 
 def _claim_fields(claim: Claim) -> list[object]:
-    made = round(claim.made.timestamp(), 3) if claim.made else 0
+    made = (claim.made - EPOCH) // MICROSECOND if claim.made else 0  # exact: claims are compared
     flags = int(claim.repeatable) + 2 * int(claim.settles)
     run = [claim.term, claim.device, STATES.index(claim.state), claim.attempt]
     return [claim.skill, claim.slot, *run, flags, made]
@@ -105,9 +106,9 @@ def _claim_from(fields: Any) -> Claim:
     skill, slot, term, device, state, attempt, flags, made = fields
     if not all(isinstance(each, str) and len(each) <= LONGEST_ID for each in (skill, slot, device)):
         raise ValueError("a name is none, or too long")
-    if not 0 <= state < len(STATES) or not isinstance(made, int | float):
-        raise ValueError("a state or a time is none")
-    when = datetime.fromtimestamp(made, UTC) if made else None
+    if not 0 <= state < len(STATES):
+        raise ValueError("a state is none")
+    when = EPOCH + MICROSECOND * _count(made) if made else None
     run = _count(term), device, bool(flags & 1), STATES[state], _count(attempt), bool(flags & 2)
     return Claim(skill, slot, *run, when)
 
