@@ -137,6 +137,25 @@ async def test_events_may_be_cut_anywhere() -> None:
     assert said.text == "naïve word"
 
 
+@pytest.mark.parametrize("size", [1, 3, 7, 200])
+async def test_thoughts_are_no_prose_and_no_call(size: int) -> None:
+    """Field report L1, from a server that passes them on."""
+    text = '<think>I could use @timer. {"name": "plan", "arguments": {"text": "@a"}}</think>\n\nHello there.'
+    async with opened(says(*(text[at : at + size] for at in range(0, len(text), size)))) as (server, _):
+        pieces, said = await listen(server, WITH_TOOL)
+    assert "".join(pieces) == said.text == "Hello there."
+    assert said.calls == ()
+
+
+@pytest.mark.parametrize("written", ['<tool_call>{"name": "plan", "arguments": {"text": "@a"}}</tool_call>'])
+async def test_calls_in_the_text_are_calls(written: str) -> None:
+    """Field reports A3 to A11: the server passes on what its model wrote."""
+    async with opened(says(*written)) as (server, _):
+        pieces, said = await listen(server, WITH_TOOL)
+    assert pieces == []
+    assert [(call.name, call.arguments) for call in said.calls] == [("plan", {"text": "@a"})]
+
+
 async def test_two_calls_under_one_index_are_two() -> None:
     parts = [{"index": 0, "id": i, "function": {"name": "f", "arguments": f'{{"n":{i}}}'}} for i in "12"]
     script = raw(STREAM, *(delta({"tool_calls": [part]}) for part in parts), delta({}, "tool_calls"), DONE)

@@ -92,6 +92,9 @@ class FreeFollower:
         for call in said.calls:
             tool, instruction = _asked(call, names)
             results.append(Message("tool", await dispatcher.dispatch(tool, instruction)))
+        if note := self._listener.note():
+            last = results[-1]
+            results[-1] = Message("tool", f"{last.content}\n{note}")
         made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in said.calls)
         return Conversation(
             (*prompt.messages, Message("assistant", said.text, made), *results), prompt.tools, prompt.constant

@@ -20,6 +20,10 @@ class Listener:
     def __init__(self, lane: FreeLane, ledger: Ledger) -> None:
         self.lane, self._ledger = lane, ledger
 
+    def note(self) -> str:
+        """What a loop's model is told when it must come to an end."""
+        return self._ledger.note()
+
     async def hear(
         self,
         level: str,
