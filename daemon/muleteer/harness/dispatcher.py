@@ -135,7 +135,7 @@ class Dispatcher:
         self._requests.add(request)
         arguments = await self._agent.arguments(tool, instruction)
         if arguments is None:
-            return f"error: the arguments of {tool.name} were too long; ask for less at once."
+            return render("long_arguments", tool=tool.name)
         return await self._written(tool, arguments)
 
     async def made(self, name: str, arguments: Mapping[str, object], whole: bool = True) -> str:
@@ -145,7 +145,7 @@ class Dispatcher:
         if tool is None:
             return refused
         if not whole and tool.effect != "read":
-            return f"error: the call of {tool.name} ended within a value; call it again."
+            return render("cut_value", tool=tool.name)
         return await self._written(tool, dict(arguments))
 
     def _asked_for(self, name: str) -> tuple[Tool | None, str]:
@@ -154,10 +154,10 @@ class Dispatcher:
         if tool is None:
             self._count("an unknown tool")
             left = ", ".join(f"{each} ({CALLS_PER_TOOL - self._asked[each]} left)" for each in self._shown())
-            return None, f"error: unknown tool '{clipped(name, NAME_CHARACTERS)}'. Available calls: {left}"
+            return None, render("no_such_tool", tool=clipped(name, NAME_CHARACTERS), left=left)
         closed = tool.effect == "physical" and tool.name not in self.open_tools()
         self._count(tool.name)
-        return (None, f"refused: {tool.name} may not be used now.") if closed else (tool, "")
+        return (None, render("not_now", tool=tool.name)) if closed else (tool, "")
 
     async def _written(self, tool: Tool, arguments: dict[str, object]) -> str:
         """A call whose arguments a model wrote."""

@@ -1,21 +1,27 @@
-"""Keeps the machinery out of what the user reads: plan syntax, handles, tags, control text.
+"""Keeps the machinery out of what the user reads: plan syntax, handles, tags, thoughts, tool calls, and what
+was said to the model only.
 
-Pure and streaming: text goes in by chunks, what is certainly clean comes out, and a chunk border never
-lets half a tag through. Only model-written text needs the syntax rules; `plain` serves all other text.
+Pure and streaming: text goes in by chunks, what is certainly clean comes out, the same whatever the chunks
+were. Only model-written text needs the syntax rules; `plain` serves all other text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
+from typing import Protocol
+
+from muleteer.harness.hiding import Calls, Told
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff]")
 _BLOCKS = "tool_call|tool_response|tools|think|correction"
 _OPENING = re.compile(f"<({_BLOCKS})>")
 _CLOSED = re.compile(rf"<({_BLOCKS})>.*?</\1>", re.DOTALL)
 _UNCLOSED = re.compile(rf"<(?:{_BLOCKS})>.*", re.DOTALL)
-_TAG = re.compile(rf"</(?:{_BLOCKS}|s|functioncall)>|<(?:s|functioncall)>|<\|[^<>\n]{{0,40}}?\|>")
-_PREAMBLES = ("plan:", "your plan:", "my plan:", "the plan:")
+_TAG = re.compile(
+    rf"</(?:{_BLOCKS}|s|functioncall)>|<s>|<functioncall[>\s]|\[/?TOOL_CALLS\]|<\|[^<>\n]{{0,40}}?\|>"
+)
+_PREAMBLES = ("plan:", "your plan:", "my plan:", "the plan:", "ok:", "refused:")
 _MARKUP = " \t\n*_#>"  # Markdown that may stand around a preamble
 _PREAMBLE = re.compile(rf"\A[{_MARKUP}]*(?:{'|'.join(_PREAMBLES)})[{_MARKUP}]*", re.IGNORECASE)
 
@@ -28,10 +34,55 @@ def plain(text: str) -> str:
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
 
 
-class Scrubber:
-    """Cleans one streamed answer. `handles` are the names (without "@") that must not show as handles."""
+class Stage(Protocol):
+    """What a stream goes through: `feed` gives what may be shown of it now, `finish` the rest."""
 
-    def __init__(self, handles: Iterable[str] = ()) -> None:
+    def feed(self, chunk: str) -> str: ...
+
+    def finish(self) -> str: ...
+
+
+class Scrubber:
+    """Cleans one streamed answer. `handles` are the names (without "@") that must not show as handles, nor in
+    calls."""
+
+    def __init__(self, handles: Collection[str] = ()) -> None:
+        self._stages: tuple[Stage, ...] = (_Tags(handles), Calls(handles), Told(), _Ends())
+
+    def feed(self, chunk: str) -> str:
+        """The clean text that may be shown now."""
+        for stage in self._stages:
+            chunk = stage.feed(chunk)
+        return chunk
+
+    def finish(self) -> str:
+        """The rest, when the stream has ended; white space at the end is dropped."""
+        rest = ""
+        for stage in self._stages:
+            rest = (stage.feed(rest) if rest else "") + stage.finish()
+        return rest
+
+
+class _Ends:
+    """Drops white space at both ends."""
+
+    def __init__(self) -> None:
+        self._held, self._begun = "", False
+
+    def feed(self, chunk: str) -> str:
+        text = self._held + chunk if self._begun else chunk.lstrip()
+        shown = text.rstrip()
+        self._held, self._begun = text[len(shown) :], self._begun or bool(shown)
+        return shown
+
+    def finish(self) -> str:
+        return ""
+
+
+class _Tags:
+    """Drops tags, what stands between some of them, plan syntax, and the @ of handles."""
+
+    def __init__(self, handles: Collection[str]) -> None:
         names = sorted(map(re.escape, handles), key=len, reverse=True)
         self._handle = (
             re.compile(rf"(?<![\w@.])@({'|'.join(names)})(?![\w-])", re.IGNORECASE) if names else None

@@ -27,6 +27,8 @@ WAYS = {
     "llama3": f'<|python_tag|>{{"name": "get_weather", "parameters": {JSON}}}',
     "llama3 without its mark": f'{{"name": "get_weather", "parameters": {JSON}}}',
     "generic": CALL,
+    "with every brace twice": f"{{{CALL}}}",
+    "with two braces first": f"{{{CALL}",
     "generic in a list": f"[{CALL}]",
     "arguments before the name (A8)": f'{{"arguments": {JSON}, "name": "get_weather"}}',
     "LFM2 (A11)": f"<|tool_call_start|>[{PYTHON}]<|tool_call_end|>",

@@ -18,17 +18,20 @@ CLOSE = {
 FENCE = "```"
 SHORTEST_MARK = 5  # characters of a mark at the end of a text that are more likely a mark than words
 
-_KEY = r"""\{\s*["'](?:name|arguments|parameters|function|type|id|index|tool|tool_calls)["']"""
+_KEY = r"""(?:\{\s*)+["'](?:name|arguments|parameters|function|type|id|index|tool|tool_calls)["']"""
 _LIST = rf"\[\s*(?:{_KEY}|[A-Za-z_][\w.]*\s*\()"
 _ANY_MARK = "|".join(regex.escape(mark) for mark in CLOSE)
 _BODY = rf"(?:{_KEY}|{_LIST}|{_ANY_MARK})"
+CALL = regex.compile(rf"(?:{FENCE}[\w+-]*\s*)?(?:{_KEY}|{_LIST})")
+"""The beginning of a call without a mark, in a fence or not."""
+
 _BEGIN = regex.compile(rf"(?P<mark>{_ANY_MARK})|(?P<fence>{FENCE})|(?P<bare>[\{{\[])")
 _OPENS = {
     "mark": regex.compile(_ANY_MARK),
     "fence": regex.compile(rf"{FENCE}[\w+-]*\s*{_BODY}"),
     "bare": regex.compile(rf"{_KEY}|{_LIST}"),
 }
-_FORMING = regex.compile(rf"""(?:{FENCE}[\w+-]*\s*)?\[?\s*\{{\s*["']""")
+_FORMING = regex.compile(rf"""(?:{FENCE}[\w+-]*\s*)?\[?\s*(?:\{{\s*)+["']""")
 
 
 @dataclass(frozen=True, slots=True)

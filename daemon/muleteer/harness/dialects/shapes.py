@@ -15,6 +15,7 @@ ARGUMENTS = ("arguments", "parameters")
 NAMES = ("name", "function", "tool")
 AROUND = frozenset({"id", "type", "index", *NAMES, *ARGUMENTS})
 _PYTHON = re.compile(r"\[\s*[A-Za-z_][\w.]*\s*\(")
+_DOUBLED = re.compile(r"(?:\{\s*)+(?=\{)")  # small Qwen-Coder models begin every other call with two braces
 LONGEST_NAME = 64  # characters; longer ones are no names of tools, and corrections repeat them
 
 
@@ -31,6 +32,8 @@ class Found:
 
 def read(text: str, at: int, tools: Sequence[ToolSpec], stop: str = "") -> Found:
     """Calls from `at` on, in either shape. The text ends at a `stop` between values. Raises `Fault`."""
+    if doubled := _DOUBLED.match(text, at):
+        at = doubled.end()
     return python(text, at, tools, stop) if _PYTHON.match(text, at) else objects(text, at, stop)
 
 

@@ -16,6 +16,11 @@ def _template(name: str) -> Template:
     return Template(files(__name__).joinpath(f"{name}.txt").read_text(encoding="utf-8").strip())
 
 
+def source(name: str) -> str:
+    """The prompt `name` with its gaps."""
+    return _template(name).template
+
+
 def render(name: str, **values: str) -> str:
     """The prompt `name` with its `$placeholders` filled; raises `KeyError` if one is missing."""
     return _template(name).substitute(values)
