@@ -287,8 +287,10 @@ class Run:
                     self._expect_follows(other, driver)
 
     def _expect_follows(self, host: Host, driver: Host) -> None:
-        single = len(_members(driver)) == 1
-        word = Role.FOLLOWER if host is not driver else Role.ALONE if single else Role.DRIVER
+        others = any(
+            driver.id in _members(self.home.hosts[name]) for name in _members(driver) if name != driver.id
+        )
+        word = Role.FOLLOWER if host is not driver else Role.DRIVER if others else Role.ALONE
         if not host.election or host.election.driver != driver.id or host.election.role is not word:
             raise BrokenError(f"{host.id} does not know that {driver.id} drives: {self._roles()}")
 
