@@ -36,6 +36,7 @@ from muleteer.settings.layers import Given
 from muleteer.settings.precedence import EnvironmentSource, FileSource, OptionSource, fields_of
 from muleteer.settings.seat import SeatSettings
 from muleteer.settings.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
+from muleteer.settings.service import ServiceSettings
 
 # What must be resident at once: a level's prompt and output, and the planner's constant part while answering.
 FIT_TOGETHER = (
@@ -84,6 +85,9 @@ class Settings(BaseSettings):
     )
     results: ResultSettings = Field(default_factory=ResultSettings, description="where their results go")
     brains: BrainsSettings = Field(default_factory=BrainsSettings, description="which model answers")
+    service: ServiceSettings = Field(
+        default_factory=ServiceSettings, description="limits of the service of systemd"
+    )
     log: LogSettings = Field(default_factory=LogSettings, description="what is logged")
 
     @classmethod
@@ -138,6 +142,11 @@ def sources(file: Path | None = None, options: Mapping[str, object] | None = Non
 def known_keys() -> dict[str, FieldInfo]:
     """Every settable key, dotted, in the order of `Settings`."""
     return fields_of(Settings)
+
+
+def values(settings: Settings) -> dict[str, object]:
+    """Every key with its value, in the order of `Settings`."""
+    return {key: _value(settings, key) for key in known_keys()}
 
 
 def _given(file: Path | None, options: Mapping[str, object]) -> list[Given]:

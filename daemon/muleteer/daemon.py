@@ -18,8 +18,11 @@ from typing import NoReturn
 
 import uvloop
 
-from muleteer import exits, paths, session
+from muleteer import config, exits, paths, session
 from muleteer.alive import Alive
+from muleteer.background.opening import open_background
+from muleteer.brains.profiles import profile_of
+from muleteer.brains.service import Brains
 from muleteer.catalogue.declared import Loaded
 from muleteer.catalogue.loading import Library
 from muleteer.catalogue.renewal import Renewal, gather, tell
@@ -56,6 +59,7 @@ from muleteer.household import open_household
 from muleteer.lock import HeldError, LockFile
 from muleteer.mcp_servers.service import McpServers
 from muleteer.notify import Notifier
+from muleteer.reloading import Reread, reloading
 from muleteer.seat.strain import Strain
 from muleteer.sensors import Sensors
 from muleteer.services import Services
@@ -73,8 +77,9 @@ MCP_STOP_SECONDS = 6.0  # every server gets its three waits, all of them at the 
 MIB = 2**20  # bytes
 
 
-def run(settings: Settings) -> NoReturn:
-    """Serve until a signal, and end the process; its exit code is that of a start that failed.
+def run(settings: Settings, reread: Reread | None = None) -> NoReturn:
+    """Serve until a signal, and end the process; its exit code is that of a start that failed. `reread` reads
+    the settings again, for a reload.
 
     A signal is raised again after a clean stop, so that the supervisor sees the true cause. The event loop
     is not closed: that would wait for tasks and threads that have ignored every deadline.
@@ -82,22 +87,27 @@ def run(settings: Settings) -> NoReturn:
     stop = Stop(settings.gateway.stop_timeout + STOP_SECONDS)
     runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
     try:
-        code = runner.run(_serve_until_signalled(settings, stop))
+        code = runner.run(_serve_until_signalled(settings, stop, reread))
     except Exception:
         log.exception("The daemon failed.")
         code = exits.TURN_FAILED
     leave(code, stop.signal)
 
 
-async def _serve_until_signalled(settings: Settings, stop: Stop) -> int:
+async def _serve_until_signalled(settings: Settings, stop: Stop, reread: Reread | None) -> int:
     with stop.at_signals():
         try:
-            return await serve(settings, stop=stop)
+            return await serve(settings, stop=stop, reread=reread)
         finally:
             await end_tasks()
 
 
-async def serve(settings: Settings, ready: Callable[[], None] | None = None, stop: Stop | None = None) -> int:
+async def serve(
+    settings: Settings,
+    ready: Callable[[], None] | None = None,
+    stop: Stop | None = None,
+    reread: Reread | None = None,
+) -> int:
     """Serve until `stop` is asked; `ready` is called when the first turn can be served.
 
     Returns 0 after a clean stop. When the start fails its sentence is logged, what was started is stopped,
@@ -107,7 +117,7 @@ async def serve(settings: Settings, ready: Callable[[], None] | None = None, sto
     stop = stop or Stop()
     closing = Closing()
     try:
-        if await _unless(stop.asked, _start(settings, closing)) and ready:
+        if await _unless(stop.asked, _start(settings, closing, reread)) and ready:
             ready()
         await stop.asked.wait()
     except MuleteerError as error:
@@ -134,7 +144,7 @@ async def _unless(asked: asyncio.Event, start: Coroutine[object, object, None]) 
     return True
 
 
-async def _start(settings: Settings, closing: Closing) -> None:
+async def _start(settings: Settings, closing: Closing, reread: Reread | None = None) -> None:
     """Every part, in the order of what it needs; each adds how it is closed."""
     listeners = Listeners.take()
     closing.add("state folder", _lock_state(settings.state).release)
@@ -149,7 +159,9 @@ async def _start(settings: Settings, closing: Closing) -> None:
     stock = _stock(settings, household.services)
     catalogue = await gather(stock)
     disabled = catalogue.reasons()
-    harness = Harness(engine, catalogue, settings.budgets, settings.tools.confirm)
+    brains = await _open_brains(settings, closing, household.offline.why, engine)
+    privacy, tools = household.privacy, settings.tools
+    harness = Harness(engine, catalogue, settings.budgets, tools.confirm, settings.language, brains, privacy)
     warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
     renewal = Renewal(stock, harness, warming.renew)
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)
@@ -165,8 +177,13 @@ async def _start(settings: Settings, closing: Closing) -> None:
         "menu": harness.menu_report,
         "heat": cooling.report,
         "ledger": lambda: asdict(harness.audit),
+        "brains": brains.report,
         **household.sections,
     }
+    background, background_routes = await open_background(
+        settings, closing, household, engine, lambda: harness.catalogue, turns, health
+    )
+    sections["background"] = background.report
     model = settings.engine.model
     routes = [
         *household.routes,
@@ -174,9 +191,12 @@ async def _start(settings: Settings, closing: Closing) -> None:
         call_route(lambda: harness.catalogue),
         check_route(lambda: harness.catalogue, engine, settings.budgets, health),
         plan_route(lambda: harness, health),
+        *background_routes,
+        *turns.traces.routes(),
+        reloading(settings, reread or config.load, harness, renewal).route(),
     ]
     parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
-    server = HttpServer(build_app(Gateway(*parts)))
+    server = HttpServer(build_app(Gateway(*parts, history=household.conversations.history)))
     await server.start(listener.socket)
     closing.add(
         "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS
@@ -213,7 +233,7 @@ def _keep(usage: Usage, memory: TurnMemory) -> Callable[[Outcome, str], None]:
         usage.add(constants.used(outcome))
         if isinstance(outcome, TurnFinished):
             found = not outcome.calls or any(call.status == "ok" for call in outcome.calls)
-            memory.add(message, outcome.answer, session.current.get(), found)
+            memory.add(message, outcome.answer, session.current.get(), found, bool(outcome.calls))
 
     return ended
 
@@ -226,6 +246,25 @@ def _stock(settings: Settings, services: Services) -> Stock:
 
 def _folders() -> list[Path]:
     return [*paths.skill_folders(), *paths.tool_folders()]
+
+
+async def _open_brains(
+    settings: Settings, closing: Closing, offline: Callable[[], str], engine: Engine
+) -> Brains:
+    """The brain at home, as it was measured, and those elsewhere."""
+
+    def marks() -> tuple[str, ...]:
+        properties = engine.status().properties
+        return properties.call_marks if properties else ()
+
+    brains = Brains(settings.brains, offline, marks)
+    closing.add("brains", brains.close)
+    await brains.open()
+    if settings.engine.model != models.NONE:
+        file = models.resolve(settings.engine.model, settings.models)
+        folder = settings.state / "profiles"
+        brains.profile = await asyncio.to_thread(profile_of, settings.engine.model, file, folder)
+    return brains
 
 
 def _open_servers(

@@ -24,10 +24,12 @@ from muleteer.gateway.events import events_route
 from muleteer.gateway.memory import ForgetTalks, memory_routes
 from muleteer.gateway.offline import offline_route
 from muleteer.gateway.seat import seat_routes
+from muleteer.gateway.sessions import Conversations
 from muleteer.gateway.timers import timer_routes
 from muleteer.identity import device_id
 from muleteer.offline import Switch
 from muleteer.ports.service import SerialPorts
+from muleteer.privacy import HomeMemory, Privacy
 from muleteer.ringing import DeviceTimers
 from muleteer.seat.service import SeatService
 from muleteer.sensors import Sensors
@@ -49,7 +51,11 @@ class Household:
 
     services: Services
     memory: TurnMemory
+    conversations: Conversations
     broadcast: Broadcast
+    privacy: Privacy
+    offline: Switch
+    device: str
     seat: SeatService | None
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
@@ -67,6 +73,9 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     )
     closing.add("memory", memory.close)
     await memory.open()
+    conversations = Conversations(memory, settings.memory.session_days, forget_talks)
+    privacy = Privacy(settings.state / "private")
+    await privacy.open()
     offline = Switch(settings.state / "offline.json", settings.tools.offline)
     await offline.open()
     web = settings.web
@@ -93,19 +102,24 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             seat=seat.slots if seat else Absent(NO_SEAT),
             inbox=seat.results if seat else Absent(NO_SEAT),
             notebook=notebook,
-            memory=memory,
+            memory=HomeMemory(memory, privacy),
             offline=offline,
             web=reader,
             serial=serial,
             board=Board(Sensors()),
         ),
         memory,
+        conversations,
         broadcast,
+        privacy,
+        offline,
+        device,
         seat,
         {"offline": offline.report, "files": documents.report},
         [
             offline_route(offline),
             *memory_routes(notebook, memory, forget_talks),
+            *conversations.routes(),
             *timer_routes(timers),
             events_route(broadcast),
             *(seat_routes(seat) if seat else []),

@@ -1,4 +1,5 @@
-"""Which conversation the work at hand belongs to: what is started within it, in tasks or in tools, knows it.
+"""Which conversation the work at hand belongs to: what is started within it, in tasks or in tools, knows it;
+and what of an earlier turn is told to the model again.
 
 Knows a name; not who gave it. It is set where a turn begins, and empty outside of turns.
 """
@@ -10,7 +11,15 @@ from contextvars import ContextVar
 
 current: ContextVar[str] = ContextVar("session", default="")
 
+# What a tool returned is true once and for one question; in the history the model would say it again.
+LOOKED_UP = "(I looked that up with a tool.)"
+
 
 def begin(name: str) -> None:
     """What is done from here on belongs to the session of this name, or to a new one."""
     current.set(name or secrets.token_hex(8))
+
+
+def told_again(answer: str, looked_up: bool) -> str:
+    """What the model is told in later turns that it answered."""
+    return LOOKED_UP if looked_up else answer

@@ -44,7 +44,14 @@ def test_json_is_one_object_with_the_documented_fields(run: Run, daemon: Scripte
     daemon.replies["/v1/turns"] = answer()
     done = run("ask", "--json", "time?")
     assert done.code == 0
-    assert json.loads(done.out) == FINISHED
+    assert json.loads(done.out) == {"dropped": 0, "brains": [], **FINISHED}
+
+
+def test_a_session_has_the_name_that_it_is_given(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/turns"] = answer()
+    assert run("ask", "--session", "party", "time?").code == 0
+    assert "history" not in daemon.requests[0], "the daemon has it"
+    assert daemon.sessions == ["party"]
 
 
 def test_trace_prints_the_ledger_beside_the_answer(run: Run, daemon: ScriptedDaemon) -> None:

@@ -30,7 +30,7 @@ def test_history_goes_along_and_an_error_keeps_the_chat(run: Run, daemon: Script
         obj({"error": {"code": "busy", "message": "Too many turns wait."}}, 503),
         answer("Three."),
     ]
-    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/sessions/chat"] = obj({})
     daemon.replies["/v1/turns"] = lambda exchange: replies.pop(0)(exchange)
     done = run("chat", stdin=b"first\n\nsecond\n\xff\nthird\n/quit\nnever\n")
     assert (done.code, done.out) == (0, "One.\nThree.\n")
@@ -44,7 +44,7 @@ def test_history_goes_along_and_an_error_keeps_the_chat(run: Run, daemon: Script
 
 
 def test_what_a_tool_returned_is_not_told_again(run: Run, daemon: ScriptedDaemon) -> None:
-    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/sessions/chat"] = obj({})
     daemon.replies["/v1/turns"] = answer("It is 3:04 in Rome.")
     assert run("chat", stdin=b"time in Rome?\nand in Tokyo?\n").code == 0
     assert daemon.requests[-1]["history"] == [
@@ -54,7 +54,7 @@ def test_what_a_tool_returned_is_not_told_again(run: Run, daemon: ScriptedDaemon
 
 
 def test_the_history_sent_is_bounded(run: Run, daemon: ScriptedDaemon) -> None:
-    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/sessions/chat"] = obj({})
     daemon.replies["/v1/turns"] = answer("Yes.")
     run("chat", stdin=b"again\n" * 25)
     history = daemon.requests[-1]["history"]
@@ -63,7 +63,7 @@ def test_the_history_sent_is_bounded(run: Run, daemon: ScriptedDaemon) -> None:
 
 
 def test_trace_follows_each_answer(run: Run, daemon: ScriptedDaemon) -> None:
-    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/sessions/chat"] = obj({})
     daemon.replies["/v1/turns"] = answer()
     assert run("chat", "--trace", stdin=b"a\nb\n").err.count("plan: @current-time") == 2
 
@@ -87,7 +87,7 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_chat(program: Program, daemon: Sc
         exchange.send(stream_head() + chunk(rest) + chunk(b""))
 
     turns = [endless, second]
-    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/sessions/chat"] = obj({})
     daemon.replies["/v1/turns"] = lambda exchange: turns.pop(0)(exchange)
     master, slave = pty.openpty()
     with program("chat", stdin=slave, stdout=slave, stderr=slave, preexec_fn=_own_terminal) as process:
@@ -110,7 +110,7 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_chat(program: Program, daemon: Sc
 
 def test_ctrl_c_at_the_prompt_gives_up_the_line_and_not_the_chat(run: Run, daemon: ScriptedDaemon) -> None:
     """With a typist in this process: readline loses a signal that comes just as it begins to wait."""
-    daemon.replies["/v1/status"] = obj({})
+    daemon.replies["/v1/sessions/chat"] = obj({})
     daemon.replies["/v1/turns"] = answer("Still here.")
     done = run("chat", stdin=b"\x03\nhello\n", terminal=True)
     assert (done.code, done.out) == (0, "> > Still here.\n> \n")

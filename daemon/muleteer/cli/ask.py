@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from muleteer import exits
-from muleteer.cli.options import json_option, socket_option
+from muleteer.cli.options import brain_option, json_option, session_option, socket_option
 from muleteer.cli.render import Activity, doing, print_ledger, print_levels, safe
 from muleteer.cli.reported import QuestionError, ReportedError
 from muleteer.errors import LoadingError, MuleteerError
@@ -34,9 +34,13 @@ LARGEST_INPUT = 1 << 20  # bytes; far over every message budget (131072 tokens a
 @click.command()
 @click.argument("message", nargs=-1)
 @click.option("--trace", is_flag=True, help="Print plan, calls and tokens by level to standard error.")
+@session_option
+@brain_option
 @json_option
 @socket_option
-def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | None) -> None:
+def ask(
+    message: tuple[str, ...], trace: bool, name: str, brain: str, as_json: bool, socket: Path | None
+) -> None:
     """Ask once and print the answer, on a terminal as it comes.
 
     MESSAGE may be several words; `-`, or none in a pipe, reads it from standard input. Put `--` before a
@@ -47,13 +51,15 @@ def ask(message: tuple[str, ...], trace: bool, as_json: bool, socket: Path | Non
     Examples:
       muleteer ask "What time is it in Istanbul?"
       muleteer ask --json how much is 17 percent of 230
+      muleteer ask --brain desk "Why is the sky blue?"
+      muleteer ask --session party "We are six people. Which games can we play?"
       echo "Remember that the key is under the pot" | muleteer ask --trace -
     """
     text = _message(message)
     try:
         from muleteer.cli.client import Daemon, find_socket
 
-        turn = run_turn(Daemon(find_socket(socket)), text, [], show=not as_json)
+        turn = run_turn(Daemon(find_socket(socket), name, brain), text, [], show=not as_json)
     except MuleteerError as error:
         if trace and isinstance(error, ReportedError):
             print_levels(error.levels)

@@ -1,4 +1,4 @@
-"""`muleteer chat`: a conversation. The history lives here and is sent with every message."""
+"""`muleteer chat`: a conversation. What is kept of it comes from the daemon; what is said is sent along."""
 
 from __future__ import annotations
 
@@ -7,34 +7,39 @@ import io
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
 from muleteer.cli.ask import check, run_turn
-from muleteer.cli.options import socket_option
+from muleteer.cli.options import brain_option, session_option, socket_option
 from muleteer.cli.render import print_ledger, safe
 from muleteer.errors import MuleteerError
+from muleteer.session import told_again
 
 if TYPE_CHECKING:
     from muleteer.cli.client import Daemon
 
-# What a tool returned is true once and for one question; in the history the model would say it again.
-LOOKED_UP = "(I looked that up with a tool.)"
+USUAL = "chat"  # the session that is resumed without a name
 KEPT = 40  # messages; more than any prompt has room for, and the daemon drops whole old ones first
 
 
 @click.command()
 @click.option("--trace", is_flag=True, help="Print plan, calls and tokens by level after each answer.")
+@click.option("--new", is_flag=True, help="Begin without what was said before; it has no name.")
+@session_option
+@brain_option
 @socket_option
-def chat(trace: bool, socket: Path | None) -> None:
-    """Talk; replies know what was said before.
+def chat(trace: bool, new: bool, name: str, brain: str, socket: Path | None) -> None:
+    """Talk; replies know what was said before, also in an earlier chat.
 
-    Tools do not yet see earlier messages: name the place or the numbers again.
+    Tools do not see earlier messages: name the place or the numbers again.
     Ctrl-C stops an answer and keeps the chat; Ctrl-D or /quit ends it.
 
     \b
     Example:
       muleteer chat
+      muleteer chat --session holidays
     """
     from muleteer.cli.client import Daemon, find_socket
 
@@ -43,14 +48,24 @@ def chat(trace: bool, socket: Path | None) -> None:
         importlib.import_module("readline")  # from now on input() edits lines and remembers them
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # `check` says what is wrong, per message
-    history: list[dict[str, str]] = []
-    daemon = Daemon(find_socket(socket))
-    daemon.get("/v1/status")  # so that a missing daemon is told before the first message is typed
+    if new and name:
+        raise click.UsageError("--new has no name; leave out --session, or choose a name that is not in use.")
+    daemon = Daemon(find_socket(socket), "" if new else name or USUAL, brain)
+    history = _said(daemon)  # also so that a missing daemon is told before the first message is typed
+    if history and interactive:
+        click.echo(f"(going on after {len(history)} messages; --new begins afresh)", err=True)
     while (message := _next(interactive)) is not None:
         if message.startswith("/"):
             click.echo(f"There is no command {safe(message.split()[0])}; /quit ends the chat.", err=True)
         elif message.strip():
             _exchange(daemon, message, history, trace)
+
+
+def _said(daemon: Daemon) -> list[dict[str, str]]:
+    """What was said in this session before, as far as the daemon keeps it."""
+    messages = daemon.get(f"/v1/sessions/{quote(daemon.session, safe='')}").get("messages")
+    found = [each for each in messages if isinstance(each, dict)] if isinstance(messages, list) else []
+    return [{key: str(each.get(key)) for key in ("role", "content")} for each in found]
 
 
 def _next(interactive: bool) -> str | None:
@@ -80,7 +95,7 @@ def _exchange(daemon: Daemon, message: str, history: list[dict[str, str]], trace
     except MuleteerError as error:
         click.echo(f"Error: {safe(str(error))}", err=True)
     else:
-        said = LOOKED_UP if turn.calls else turn.answer
+        said = told_again(turn.answer, bool(turn.calls))
         history += [{"role": "user", "content": message}, {"role": "assistant", "content": said}]
         if trace:
             print_ledger(turn)

@@ -22,7 +22,7 @@ from urllib.parse import quote
 from muleteer import paths
 from muleteer.cli.reported import ReportedError
 from muleteer.errors import MuleteerError, SocketError
-from muleteer.harness.events import CallUse, LevelUse, TurnFinished
+from muleteer.harness.events import BrainUse, CallUse, LevelUse, TurnFinished
 from muleteer.settings import layers
 from muleteer.sse import EventParser
 
@@ -35,7 +35,7 @@ LARGEST_ANSWER = 4 << 20  # bytes; the longest real one, a list of some hundred 
 
 CHUNK = 65_536  # bytes read at most at once
 
-Record = TypeVar("Record", CallUse, LevelUse)
+Record = TypeVar("Record", BrainUse, CallUse, LevelUse)
 
 
 def find_socket(given: Path | None) -> Path:
@@ -64,11 +64,11 @@ class _UnixConnection(HTTPConnection):
 
 class Daemon:
     """The daemon behind one socket. Each request has a connection of its own, closed with it; the turns of
-    one `Daemon` are one session."""
+    one `Daemon` are one session, of the given name or of none that anybody knows, and ask for one `brain`."""
 
-    def __init__(self, path: Path) -> None:
-        self.socket = path
-        self.session = secrets.token_hex(8)
+    def __init__(self, path: Path, session: str = "", brain: str = "") -> None:
+        self.socket, self.brain = path, brain
+        self.session = session or secrets.token_hex(8)
 
     def get(self, path: str) -> dict[str, object]:
         """One JSON object. Raises `SocketError` when no daemon answers, `ReportedError` when it refuses."""
@@ -101,6 +101,8 @@ class Daemon:
         request: dict[str, object] = {"message": message, "stream": True, "session": self.session}
         if history:
             request["history"] = list(history)
+        if self.brain:
+            request["brain"] = self.brain
         return self._turn("/v1/turns", request)
 
     def confirm(self, turn: str, yes: bool) -> Generator[tuple[str, dict[str, object]], None, None]:
@@ -219,6 +221,8 @@ def finished(data: Mapping[str, object]) -> TurnFinished:
             levels=_records(LevelUse, data, "levels"),
             ms=float(str(data["ms"])),
             first_ms=float(str(data.get("first_ms", 0.0))),
+            dropped=int(str(data.get("dropped", 0))),
+            brains=_records(BrainUse, data, "brains") if "brains" in data else (),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise _unreadable(error) from error

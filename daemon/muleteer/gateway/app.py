@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 
 import muleteer
 from muleteer import session
-from muleteer.engine.protocol import Use
+from muleteer.engine.protocol import Message, Use
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
@@ -33,11 +33,16 @@ from muleteer.skills import Catalogue
 Report = Callable[[], Mapping[str, object]]
 
 
+async def no_history(session: str) -> Sequence[Message]:
+    """Where no sessions are kept."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """Everything the interface speaks for. `model` is its configured name, `sections` what further parts add
-    to the status, by name, `routes` what they answer, `started` monotonic seconds, `keep_alive` and `body`
-    limits in seconds."""
+    to the status, by name, `routes` what they answer, `history` what was said in a session, `started`
+    monotonic seconds, `keep_alive` and `body` limits in seconds."""
 
     turns: Turns
     health: Health
@@ -47,6 +52,7 @@ class Gateway:
     socket: Path
     sections: Mapping[str, Report] = field(default_factory=dict)
     routes: Sequence[BaseRoute] = ()
+    history: Callable[[str], Awaitable[Sequence[Message]]] = no_history
     keep_alive: float = replies.KEEP_ALIVE_SECONDS
     body: float = BODY_SECONDS
     started: float = field(default_factory=time.monotonic)
@@ -89,7 +95,9 @@ class _Views:
         """Run a turn: server-sent events, or one JSON object."""
         turn = await read_turn(request, self._gateway.body)
         session.begin(turn.session)
-        begin = partial(self._gateway.turns.start, turn.message, turn.messages(), turn.confirm)
+        kept = turn.history is None
+        history = await self._gateway.history(turn.session) if kept else turn.messages()
+        begin = partial(self._gateway.turns.start, turn.message, history, turn.confirm, turn.brain)
         return self._reply(wants_stream(turn, request.headers.get("accept", "")), begin)
 
     async def confirm(self, request: Request) -> ASGIApp:

@@ -25,6 +25,7 @@ BODY_SECONDS = 10.0  # to send a body; 1 MiB from a client on this machine takes
 UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"})  # Unicode categories that show nothing alone
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by category, drawn as nothing
 
+LONGEST_NAME = 64  # characters of a brain's name
 SESSION = r"^[A-Za-z0-9_.-]{0,64}$"  # a name for programs, short enough to be kept with every turn and note
 
 Body = TypeVar("Body", bound=BaseModel)
@@ -43,19 +44,21 @@ class HistoryEntry(BaseModel):
 
 class TurnRequest(BaseModel):
     """The body of `POST /v1/turns`. `stream` unset: as the Accept header says. `confirm` adds to the effects
-    of tools that need a yes; `session` names the conversation, for the memory."""
+    of tools that need a yes; `session` names the conversation, for the memory. Without `history`, what is
+    kept of the session is the history. `brain` is the one that shall answer, if it may."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     message: str
-    history: list[HistoryEntry] = []
+    history: list[HistoryEntry] | None = None
     stream: bool | None = None
     confirm: list[Literal["write", "physical"]] = []
     session: str = Field("", pattern=SESSION)
+    brain: str = Field("", max_length=LONGEST_NAME)
 
     def messages(self) -> tuple[Message, ...]:
         """The history as the harness takes it, oldest first."""
-        return tuple(Message(entry.role, entry.content) for entry in self.history)
+        return tuple(Message(entry.role, entry.content) for entry in self.history or ())
 
 
 class ConfirmRequest(BaseModel):
@@ -129,16 +132,17 @@ def _check_texts(turn: TurnRequest) -> None:
         raise TooLongError(
             f"The message has {size} bytes and at most {LONGEST_MESSAGE} are read; shorten it."
         )
-    if len(turn.history) > LONGEST_HISTORY:
+    history = turn.history or ()
+    if len(history) > LONGEST_HISTORY:
         raise TooLongError(
-            f"The history has {len(turn.history)} messages, at most {LONGEST_HISTORY} are read; send fewer."
+            f"The history has {len(history)} messages, at most {LONGEST_HISTORY} are read; send fewer."
         )
-    size = sum(len(entry.content.encode()) for entry in turn.history)
+    size = sum(len(entry.content.encode()) for entry in history)
     if size > LARGEST_HISTORY:
         raise TooLongError(
             f"The history has {size} bytes and at most {LARGEST_HISTORY} are read; send the newest."
         )
-    for name, text in [("message", turn.message), *(("history", entry.content) for entry in turn.history)]:
+    for name, text in [("message", turn.message), *(("history", entry.content) for entry in history)]:
         if "\0" in text:
             raise RequestError(f'"{name}" contains a zero character (\\u0000); send plain text.')
 

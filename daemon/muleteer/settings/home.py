@@ -52,6 +52,12 @@ class MemorySettings(Section):
         le=1_000_000,
         description="most turns kept, the newest; looked at once a day and every thousand turns",
     )
+    session_days: Count = Field(
+        7,
+        ge=0,
+        le=36_500,
+        description="days that what was said in a session is told to the model again in it; 0: never",
+    )
 
 
 class ToolsSettings(Section):

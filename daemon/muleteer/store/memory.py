@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from muleteer.services import PastTurn
+from muleteer.store import sessions
 from muleteer.store.database import Database, StoreError
 from muleteer.store.matching import keywords
 from muleteer.store.ranking import Index, ranked
@@ -52,6 +53,7 @@ MIGRATIONS = (
             VALUES ('delete', old.id, old.message, old.answer);
         END""",
     ),
+    sessions.MIGRATION,
 )
 INDEX = Index(
     vocabulary="SELECT term FROM turn_words",
@@ -60,7 +62,8 @@ INDEX = Index(
         WHERE turn_index MATCH ? AND finished >= ? AND finished < ?""",
 )
 FORGET_WORDS = "INSERT INTO turn_index(turn_index) VALUES ('rebuild')"  # 'delete' alone only marks them
-INSERT = "INSERT INTO turns (message, answer, finished, session, device, found) VALUES (?, ?, ?, ?, ?, ?)"
+INSERT = """INSERT INTO turns (message, answer, finished, session, device, found, looked_up)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 OUTDATED = """FROM turns WHERE finished < ?
     OR id <= (SELECT id FROM turns ORDER BY id DESC LIMIT 1 OFFSET ?)"""
 NOT_KEPT = "what is said is not kept; the setting memory.keep_days is 0."
@@ -115,12 +118,14 @@ class TurnMemory:
             await asyncio.wait({self._writing})
         await self._database.close()
 
-    def add(self, message: str, answer: str, session: str, found: bool = True) -> None:
-        """Keep a finished turn; `found` as in `services.PastTurn`."""
+    def add(
+        self, message: str, answer: str, session: str, found: bool = True, looked_up: bool = False
+    ) -> None:
+        """Keep a finished turn; `found` as in `services.PastTurn`, `looked_up` as in `sessions.Exchange`."""
         if self.days:
             texts = tuple(_storable(text) for text in (message, answer))
             self._dropped += len(self._pending) == MOST_PENDING
-            self._pending.append((*texts, _stamp(datetime.now(UTC)), session, self._device, found))
+            self._pending.append((*texts, _stamp(datetime.now(UTC)), session, self._device, found, looked_up))
             self._settled.clear()
             self._added.set()
 
@@ -145,6 +150,19 @@ class TurnMemory:
         if waiting and self._failing and not found:
             raise StoreError(f"turns that were not looked at ({waiting}) wait to be written: {self._failing}")
         return found
+
+    async def talk(self, session: str, days: int) -> list[sessions.Exchange]:
+        """What was said in a session in the last so many days, oldest first. Raises `StoreError`."""
+        since = _stamp(datetime.now(UTC) - timedelta(days=days))
+        return await self._read(lambda connection: sessions.talk(connection, session, since))
+
+    async def sessions(self) -> list[sessions.Session]:
+        """The sessions that have a name, the newest first. Raises `StoreError`."""
+        return await self._read(sessions.listed)
+
+    async def forget_session(self, name: str) -> int:
+        """`forget` for all turns of a session."""
+        return await self._erase(lambda connection: sessions.forget(connection, name))
 
     async def kept(self) -> Kept:
         """Raises `StoreError`."""
