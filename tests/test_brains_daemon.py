@@ -22,15 +22,6 @@ __all__ = ["folder"]  # the fixture
 pytestmark = pytest.mark.model("tiny")
 
 KEY = "sk-open-sesame"
-SECRET = """---
-name: diary
-description: What the user wrote into the diary.
-metadata:
-  private: true
-  examples: [what did I write into my diary]
----
-1. Ask @check-notebook.
-"""
 
 
 @asynccontextmanager
@@ -45,7 +36,6 @@ async def at_home(folder: Path) -> AsyncIterator[tuple[Daemon, Scripted]]:
             f'[brains]\ndefault = "desk"\n[brains.servers.desk]\n{common}'
             f'[brains.servers.tall]\n{common}path = "harness"\n[tools]\noffline = "off"\n',
         )
-        home.write("skills/diary/SKILL.md", SECRET)
         async with daemon(folder) as one:
             await one.says("Ready.")
             yield one, server
@@ -104,7 +94,6 @@ async def test_brains_answer_by_name_and_by_rule(folder: Path) -> None:
         assert "Istanbul" in out
         assert "brain: tall" in trace
         assert "plan: @current-time" in trace
-        assert "diary" not in json.dumps(server.bodies), "what is private is not on the menu"
 
         # one that fails before anything was done: at home, and why
         server.script.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -121,13 +122,13 @@ def endless(first: bytes, piece: bytes, pause: float = 0.0) -> Answer:
 
 
 @asynccontextmanager
-async def serving(*script: Answer) -> AsyncIterator[Scripted]:
+async def serving(*script: Answer, tls: ssl.SSLContext | None = None) -> AsyncIterator[Scripted]:
     """Serve on the loopback until the block ends; connections that are left are cut."""
     server = Scripted(script=deque(script))
     tasks: set[asyncio.Task[None]] = set()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
+        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             _, *lines = head.strip().split("\r\n")
             fields = {n.lower(): v.strip() for n, _, v in (line.partition(":") for line in lines)}
@@ -155,7 +156,7 @@ async def serving(*script: Answer) -> AsyncIterator[Scripted]:
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    listening = await asyncio.start_server(accepted, "127.0.0.1", 0)
+    listening = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=tls)
     server.port = listening.sockets[0].getsockname()[1]
     try:
         yield server

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -343,3 +345,40 @@ async def test_tokens_are_estimated_where_they_are_not_counted() -> None:
 @pytest.mark.parametrize(("text", "seconds"), [("7", 7.0), ("", None), ("soon", None), ("-3", None)])
 def test_retry_after(text: str, seconds: float | None) -> None:
     assert module._retry_after(text) == seconds
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's own certificate for 127.0.0.1, and the file that holds it."""
+    certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=desk"
+    )
+    more = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command.split(), *more], check=True, capture_output=True)
+    served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    served.load_cert_chain(certificate, key)
+    return served, certificate
+
+
+async def test_a_certificate_is_checked_and_may_be_the_households_own(
+    tls: tuple[ssl.SSLContext, Path], tmp_path: Path
+) -> None:
+    served, certificate = tls
+    async with serving(says("hi"), tls=served) as scripted:
+        url = f"https://127.0.0.1:{scripted.port}/v1"
+        for file, said in (
+            ("", "cannot be trusted"),
+            (str(certificate), ""),
+            (str(tmp_path / "x"), "be read"),
+        ):
+            server = Server("desk", BrainServer(url=url, retries=0, certificates=file))
+            await server.open()
+            try:
+                if said:
+                    with pytest.raises(BrainError, match=f"certificate.* {said}"):
+                        await listen(server)
+                else:
+                    assert (await listen(server))[1].text == "hi"
+            finally:
+                await server.close()

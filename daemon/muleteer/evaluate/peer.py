@@ -67,7 +67,7 @@ class Peer:
 
     def __init__(self, settings: PeerSettings) -> None:
         self.settings = settings
-        self.build = ""
+        self.build = self.address = ""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the server)
         self._process: asyncio.subprocess.Process | None = None
         self._http: httpx.AsyncClient | None = None
@@ -100,7 +100,7 @@ class Peer:
         if not line:
             raise EngineError(await self._death())
         hello = json.loads(line)
-        self.build = hello["build"]
+        self.build, self.address = hello["build"], hello["address"]
         self._http = httpx.AsyncClient(base_url=hello["address"], timeout=ANSWER_S, trust_env=False)
 
     async def stop(self) -> None:

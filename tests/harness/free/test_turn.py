@@ -15,7 +15,7 @@ from muleteer.harness.events import CallStarted, Confirm, Event, Outcome, TurnFa
 from muleteer.harness.phrases import ENGLISH
 from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
-from muleteer.tool import Result
+from muleteer.tool import Notes, Result
 from tests.harness.conftest import House
 from tests.harness.free.scripted import FreeBrain, Line, Say, ask, call, plan
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, Write
@@ -185,6 +185,25 @@ async def test_what_was_said_is_not_taken_back(house: House) -> None:
     events = [event async for event in harness.run("how is bread made")]
     assert isinstance(events[-1], TurnFailed)
     assert events[-1].code == "brain"
+
+
+async def test_an_answer_that_breaks_off_ends_with_what_was_found(house: House) -> None:
+    class Breaking(FreeBrain):
+        async def talk(self, conversation: Any, **named: Any) -> Any:
+            if not conversation.tools:
+                yield "You noted tea. "
+                yield "And that is "
+                raise GONE
+            async for piece in super().talk(conversation, **named):
+                yield piece
+
+    notes = Result.ok("Two notes: tea; milk.", Notes(("tea", "milk")))
+    house.results["find_note"] = [notes]
+    far = Breaking(call("find_note", query="drinks"), "It is tea.")
+    harness = Harness(ScriptedBrain(), house.catalogue, Budgets(), brains=Desk(far, flat=True))
+    events = [event async for event in harness.run("what did I note about drinks")]
+    assert isinstance(events[-1], TurnFinished), events[-1]
+    assert events[-1].answer == "You noted tea. \nTwo notes: tea; milk."
 
 
 async def test_the_brain_at_home_has_its_own_budget(house: House) -> None:

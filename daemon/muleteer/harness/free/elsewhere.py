@@ -70,13 +70,15 @@ class Elsewhere:
         """What was said cannot be taken back, and what was done is not done again: then what was found is the
         answer."""
         record, tools = self._record, self._arranged.catalogue.toolbox.tools
+        results = record.bridge.results
         log.warning("The brain %s failed: %s", self._chosen.name, error, extra={"turn": record.id})
-        if record.said:
+        if record.said and not results:
             raise error
         done = [call for call in record.calls if call.tool not in tools or tools[call.tool].effect != "read"]
         record.answers(HOME, str(error))
-        if done:
-            record.say(answer.listed(record.bridge.results) or record.words.floor)
+        if done or record.said:
+            found = answer.listed(results)
+            record.say(f"\n{found}" if record.said else found or record.words.floor)
             return True
         record.calls.clear()
         record.plan = Plan((), 0.0)
