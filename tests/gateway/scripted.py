@@ -55,14 +55,23 @@ class ScriptedHarness:
         self.script: Script = (STARTED, LEVEL, TEXT, FINISHED)
         self.asked: list[tuple[str, tuple[Message, ...]]] = []
         self.needs_yes: list[tuple[str, ...]] = []
+        self.brains: list[str] = []
         self.open: dict[str, Pending] = {}
         self.answered: list[tuple[str, bool]] = []
         self.waiting = asyncio.Event()
         self.freed = asyncio.Event()
 
     def run(
-        self, message: str, history: Sequence[Message] = (), *, confirm: Collection[str] = ()
+        self,
+        message: str = "",
+        history: Sequence[Message] = (),
+        *,
+        skill: str = "",
+        background: bool = False,
+        confirm: Collection[str] = (),
+        brain: str = "",
     ) -> AsyncGenerator[Event, None]:
+        self.brains.append(brain)
         self.asked.append((message, tuple(history)))
         self.needs_yes.append(tuple(confirm))
         return self._play()

@@ -67,6 +67,7 @@ def doing(event: str, data: Mapping[str, object]) -> str:
     names = ", ".join(map(str, handles)) if isinstance(handles, list) else ""
     words = {
         "turn.started": "planning",
+        "brain": f"asking {data.get('brain')}" if data.get("brain") != "local" else "",
         "plan": f"preparing {names}" if names else "answering",
         "call.started": f"calling {data.get('tool')}",
         "call.finished": "answering",
@@ -77,7 +78,9 @@ def doing(event: str, data: Mapping[str, object]) -> str:
 def print_ledger(turn: TurnFinished) -> None:
     """The plan, the calls and the tokens of every level, to standard error (the answer has the other)."""
     plan = ", ".join("@" + each.removeprefix("@") for each in turn.handles) or "@reply"
-    lines = [f"plan: {plan}", *(f"call: {each.tool} {each.status} {each.ms:.0f} ms" for each in turn.calls)]
+    brains = [f"brain: {each.brain}{f' ({each.reason})' if each.reason else ''}" for each in turn.brains]
+    calls = [f"call: {each.tool} {each.status} {each.ms:.0f} ms" for each in turn.calls]
+    lines = [*brains, f"plan: {plan}", *calls]
     for line in lines:
         click.echo(safe(line), err=True)
     print_levels(turn.levels)
