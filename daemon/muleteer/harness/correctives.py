@@ -37,6 +37,7 @@ NAMES = (
     "wind_down",
 )
 FEWEST_WORDS = 4  # of a sentence that is told by its words; shorter ones are said by people, too
+FIRST_WORDS = 5  # of one that is cut off; "Use what you have" is not enough
 GAP = 160  # characters that a gap in a text is filled with at most: names, a fault
 
 _SENTENCE = regex.compile(r"\([^()\n]*\)|[^.!?\n]+")  # what stands in parentheses is one
@@ -48,13 +49,30 @@ _PERSON = {"you": "(?:you|i|we)", "your": "(?:your|my|our)", "that": "(?:that|th
 @cache
 def pattern() -> regex.Pattern[str]:
     """Any sentence of these texts, whoever is made to speak it, up to its last word."""
+    return regex.compile(rf"(?<!\w)(?:{_any(_sentences())})(?!\w)", regex.IGNORECASE)
+
+
+@cache
+def beginning() -> regex.Pattern[str]:
+    """The first words of any of them, as many as it takes to tell one."""
+    told = [words[:FIRST_WORDS] for words in _sentences() if len(words) >= FIRST_WORDS]
+    plain = [words for words in told if _pattern("$") not in words]
+    return regex.compile(_any(plain), regex.IGNORECASE)
+
+
+def _any(sentences: list[list[str]]) -> str:
+    return "|".join(r"\W+".join(words) for words in sentences)
+
+
+@cache
+def _sentences() -> list[list[str]]:
+    """The patterns of the words of each sentence that can be told by them."""
     sentences = [found[0].strip() for name in NAMES for found in _SENTENCE.finditer(source(name))]
-    told = dict.fromkeys(filter(None, map(_told, sentences)))
-    return regex.compile(rf"(?<!\w)(?:{'|'.join(told)})(?!\w)", regex.IGNORECASE)
+    return [words for sentence in sentences if (words := _told(sentence))]
 
 
-def _told(sentence: str) -> str:
-    """The pattern of one sentence; empty where it is too short to tell. A label before it may be missing."""
+def _told(sentence: str) -> list[str]:
+    """The patterns of its words; none where it is too short to tell. A label before it may be missing."""
     label = _LABEL.match(sentence)
     rest = sentence[label.end() :] if label else sentence
     words = _words(rest)
@@ -65,8 +83,9 @@ def _told(sentence: str) -> str:
     elif sentence.startswith("(") and len(words) > 1:
         before = r"\("
     else:
-        return ""
-    return before + r"\W+".join(map(_pattern, words))
+        return []
+    first, *others = map(_pattern, words)
+    return [before + first, *others]
 
 
 def _words(text: str) -> list[str]:

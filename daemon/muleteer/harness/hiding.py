@@ -21,13 +21,11 @@ LONGEST_CALL = 8000
 
 SURPLUS = "}]>;"  # what models write behind a call, without a need for it
 
-# Characters at the end of a text that are more likely the beginning of a corrective text than words.
-LEAST_TOLD = 24
-
 ENDS = ".!?:;,) \n"  # what is left of a sentence that is hidden
 
 _NAME = regex.compile(r"""["'](?:name|function|tool)["']\s*:\s*["']""")
 _GIVEN = regex.compile(r"""["'](?:arguments|parameters)["']\s*:""")
+_KEYS = regex.compile(r"""["'](\w+)["']\s*:""")
 _PYTHON = regex.compile(r"\[\s*([A-Za-z_]\w*)\s*\(")
 _SAFE = regex.compile(r"[\w.-]+")
 
@@ -77,6 +75,8 @@ class Calls:
     def _length(self, beginning: str, ended: bool) -> int | None:
         """Characters of the call that is held; 0 if it is none, None if that cannot be told yet."""
         held, at = self._held, 0
+        if beginning.endswith(FENCE):
+            return len(beginning)
         if beginning.startswith(FENCE):
             at = min(i for i in (beginning.find("{"), beginning.find("[")) if i >= 0)
         listed = _PYTHON.match(held, at)
@@ -97,7 +97,13 @@ class Calls:
         if not ended and line < 0:
             return None
         end = line if line >= 0 else len(self._held)
-        likely = _NAME.search(self._held, 0, end) and _GIVEN.search(self._held, 0, end)
+        likely = bool(_NAME.search(self._held, 0, end) and _GIVEN.search(self._held, 0, end))
+        if fault.at >= len(self._held):  # it is cut, and may have been to say more
+            likely = (
+                likely
+                or bool(_GIVEN.search(self._held))
+                or shapes.AROUND.issuperset(_KEYS.findall(self._held))
+            )
         return end if likely or _PYTHON.match(self._held) else 0
 
 
@@ -125,7 +131,7 @@ class Told:
             found = correctives.pattern().search(text, len(self._before), partial=True)
             start = (found.start() if found else len(text)) - len(self._before)
             open_ended = found is not None and (found.partial or (found.end() == len(text) and not ended))
-            if found and found.partial and ended and len(self._held) - start < LEAST_TOLD:
+            if found and found.partial and ended and not correctives.beginning().match(text, found.start()):
                 start = len(self._held)
             shown += self._held[:start]
             self._before = self._held[:start][-1:] or self._before

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from typing import Protocol
 
+from muleteer.harness.dialects.marks import forming
 from muleteer.harness.hiding import Calls, Told
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -21,6 +22,8 @@ _UNCLOSED = re.compile(rf"<(?:{_BLOCKS})>.*", re.DOTALL)
 _TAG = re.compile(
     rf"</(?:{_BLOCKS}|s|functioncall)>|<s>|<functioncall[>\s]|\[/?TOOL_CALLS\]|<\|[^<>\n]{{0,40}}?\|>"
 )
+_CUT = re.compile(r"<\|[^<>\n]{1,40}\Z")
+_MARK = "[TOOL_CALLS"  # that opens with another bracket
 _PREAMBLES = ("plan:", "your plan:", "my plan:", "the plan:", "ok:", "refused:")
 _MARKUP = " \t\n*_#>"  # Markdown that may stand around a preamble
 _PREAMBLE = re.compile(rf"\A[{_MARKUP}]*(?:{'|'.join(_PREAMBLES)})[{_MARKUP}]*", re.IGNORECASE)
@@ -102,7 +105,9 @@ class _Tags:
 
     def finish(self) -> str:
         """The rest, when the stream has ended; white space at the end is dropped."""
-        self._held = _removed(self._held, _UNCLOSED).rstrip()
+        self._held = _removed(self._held, _UNCLOSED, _CUT).rstrip()
+        if forming(self._held[self._border() :]):
+            self._held = self._held[: self._border()]
         return self._release(len(self._held))
 
     def _may_be_preamble(self) -> bool:
@@ -119,7 +124,8 @@ class _Tags:
         handle = held.rfind("@", end - self._limit if end > self._limit else 0)
         if handle >= 0 and re.search(r"[^\w@-]", held[handle:]):
             handle = -1
-        return min([at for at in (tag, handle) if at >= 0], default=end)
+        mark = next((end - n for n in range(len(_MARK), 0, -1) if held[:end].endswith(_MARK[:n])), -1)
+        return min([at for at in (tag, handle, mark) if at >= 0], default=end)
 
     def _release(self, border: int) -> str:
         text, self._held = self._held[:border], self._held[border:]

@@ -22,8 +22,8 @@ _KEY = r"""(?:\{\s*)+["'](?:name|arguments|parameters|function|type|id|index|too
 _LIST = rf"\[\s*(?:{_KEY}|[A-Za-z_][\w.]*\s*\()"
 _ANY_MARK = "|".join(regex.escape(mark) for mark in CLOSE)
 _BODY = rf"(?:{_KEY}|{_LIST}|{_ANY_MARK})"
-CALL = regex.compile(rf"(?:{FENCE}[\w+-]*\s*)?(?:{_KEY}|{_LIST})")
-"""The beginning of a call without a mark, in a fence or not."""
+CALL = regex.compile(rf"(?:{FENCE}[\w+-]*\s*)?(?:{_KEY}|{_LIST})|{FENCE}[\w+-]*\s*{FENCE}")
+"""The beginning of a call without a mark, in a fence or not; or a fence that has lost it."""
 
 _BEGIN = regex.compile(rf"(?P<mark>{_ANY_MARK})|(?P<fence>{FENCE})|(?P<bare>[\{{\[])")
 _OPENS = {
