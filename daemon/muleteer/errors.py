@@ -59,6 +59,13 @@ class NotOpenError(RequestError):
     status = 404
 
 
+class UnknownTurnError(RequestError):
+    """None of the turns that are kept has that id."""
+
+    code = "not_found"
+    status = 404
+
+
 class UnknownTimerError(RequestError):
     """No timer of that number is set."""
 

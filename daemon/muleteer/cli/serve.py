@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import faulthandler
+from functools import partial
 from pathlib import Path
 
 import click
@@ -34,4 +36,5 @@ def serve(
     }
     settings = config.load(file, options)
     log.setup(settings.log.level)
-    daemon.run(settings)
+    faulthandler.enable()  # a watchdog's SIGABRT, or a fault of native code, tells where each thread was
+    daemon.run(settings, partial(config.load, file, options))

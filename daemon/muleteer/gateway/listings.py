@@ -102,6 +102,7 @@ def _skill(catalogue: Catalogue, skill: Skill) -> Entry:
         "description": skill.description,
         "examples": list(skill.examples),
         "tools": [tool.name for tool in catalogue.expand([skill.name])],
+        "schedule": skill.schedule,
     }
 
 

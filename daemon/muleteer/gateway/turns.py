@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from typing import Protocol
@@ -14,6 +15,7 @@ from typing import Protocol
 from muleteer.engine.protocol import Message
 from muleteer.errors import EngineBusyError, MuleteerError, ShuttingDownError
 from muleteer.gateway.health import Health
+from muleteer.gateway.traces import Traces, told
 from muleteer.harness.confirmation import Pending
 from muleteer.harness.events import (
     Confirm,
@@ -38,7 +40,14 @@ class Runs(Protocol):
     a turn ended with, once, and raises `NotOpenError`; `confirmed` goes on with the answer to it."""
 
     def run(
-        self, message: str, history: Sequence[Message] = (), *, confirm: Collection[str] = ()
+        self,
+        message: str = "",
+        history: Sequence[Message] = (),
+        *,
+        skill: str = "",
+        background: bool = False,
+        confirm: Collection[str] = (),
+        brain: str = "",
     ) -> AsyncGenerator[Event, None]: ...
     def take(self, turn: str) -> Pending: ...
     def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]: ...
@@ -132,6 +141,10 @@ class Turns:
         self._ended = ended
         self._waiting = 0
         self._running: set[Turn] = set()
+        self._background: set[Turn] = set()
+        self.traces = Traces()
+        self.ended_at = 0.0
+        """Monotonic seconds of the end of a person's last turn; 0 if there was none."""
         self._counts = {"finished": 0, "asked": 0, "refused": 0, "failed": 0, "cancelled": 0}
 
     def counts(self) -> dict[str, int]:
@@ -139,15 +152,26 @@ class Turns:
         question), `refused` (by the request's own fault), `failed`, and `cancelled` (the client left)."""
         return {"running": len(self._running), "waiting": self._waiting, **self._counts}
 
+    @property
+    def busy(self) -> int:
+        """People's turns that run or wait for the model."""
+        return self._waiting + len(self._running - self._background)
+
+    def background(self, skill: str) -> AbstractAsyncContextManager[Turn]:
+        """A turn of a skill that nobody waits for. Raises as `start`."""
+        return self._begin(lambda: (skill, self._harness.run(skill=skill, background=True)), True)
+
     def start(
-        self, message: str, history: Sequence[Message], confirm: Collection[str] = ()
+        self, message: str, history: Sequence[Message], confirm: Collection[str] = (), brain: str = ""
     ) -> AbstractAsyncContextManager[Turn]:
         """A running turn, stopped at the end of the block at the latest.
 
         Waits a bounded time for a model that is still loading. Raises `EngineBusyError` when all places
         are taken, and what `Health.serving` raises.
         """
-        return self._begin(lambda: (message, self._harness.run(message, history, confirm=confirm)))
+        return self._begin(
+            lambda: (message, self._harness.run(message, history, confirm=confirm, brain=brain))
+        )
 
     def confirm(self, turn: str, yes: bool) -> AbstractAsyncContextManager[Turn]:
         """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`."""
@@ -159,7 +183,7 @@ class Turns:
         return self._begin(go_on)
 
     @asynccontextmanager
-    async def _begin(self, begin: Callable[[], Begun]) -> AsyncIterator[Turn]:
+    async def _begin(self, begin: Callable[[], Begun], background: bool = False) -> AsyncIterator[Turn]:
         if self._waiting + len(self._running) >= self._limit:
             raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
         self._waiting += 1
@@ -167,8 +191,11 @@ class Turns:
             await self._health.serving(self._loading_wait)
         finally:
             self._waiting -= 1
-        turn = Turn(*begin(), self._count)
+        message, events = begin()
+        turn = Turn(message, self.traces.watched(events, message if background else ""), self._count)
         self._running.add(turn)
+        if background:
+            self._background.add(turn)
         try:
             yield turn
         except Exception:
@@ -184,6 +211,9 @@ class Turns:
 
     def _count(self, turn: Turn) -> None:
         self._running.discard(turn)
+        if turn not in self._background:
+            self.ended_at = time.monotonic()
+        self._background.discard(turn)
         if turn.outcome is None:
             kind = "cancelled"
         else:
@@ -191,7 +221,7 @@ class Turns:
             self._ended(turn.outcome, turn.message)
         self._counts[kind] += 1
         why = f" ({turn.outcome.code})" if isinstance(turn.outcome, TurnFailed) else ""
-        log.info("turn %s %s%s", turn.id or "?", kind, why)
+        log.info("turn %s %s%s", turn.id or "?", kind, why, extra=told(turn.id, turn.outcome))
 
 
 def _kind(outcome: Outcome) -> str:

@@ -1,0 +1,1 @@
+"""Background turns: a skill at a slot of its schedule, claimed, run once, its result passed on."""

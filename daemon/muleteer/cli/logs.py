@@ -1,0 +1,48 @@
+"""`muleteer logs`: the service's journal, by its own fields."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import click
+
+from muleteer.errors import MuleteerError
+
+PRIORITIES = ("debug", "info", "warning", "err")
+
+
+@click.command()
+@click.option("--turn", metavar="ID", help="Only what belongs to this turn.")
+@click.option("--level", type=click.Choice(PRIORITIES), help="Only what is at least that serious.")
+@click.option("--since", metavar="WHEN", help='As journalctl has it: "1 hour ago", "today", a date.')
+@click.option("--lines", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True)
+@click.option("--follow", "-f", is_flag=True, help="Go on, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a record, with every field.")
+@click.option("--user", is_flag=True, help="Of your own service, not the system's.")
+def logs(
+    turn: str | None,
+    level: str | None,
+    since: str | None,
+    lines: int,
+    follow: bool,
+    as_json: bool,
+    user: bool,
+) -> None:
+    """Show the log of the service. What people said is in it only at the level debug.
+
+    \b
+    Example:
+      muleteer logs --level warning
+    """
+    if not (program := shutil.which("journalctl")):
+        raise MuleteerError("There is no journalctl here; a daemon without systemd logs to standard error.")
+    units = ("muleteer.service", "muleteer-turn@*.service", "muleteer-health.service")
+    command = [program, "--no-pager", f"--lines={lines}"]
+    command += [f"--{'user-' if user else ''}unit={unit}" for unit in units]
+    command += [f"--priority={level}"] if level else []
+    command += [f"--since={since}"] if since else []
+    command += ["--follow"] if follow else []
+    command += ["--output=json"] if as_json else []
+    command += [f"MULETEER_TURN={turn}"] if turn else []
+    os.execv(program, command)  # noqa: S606 (the user's own command, in place of this process)

@@ -1,0 +1,219 @@
+"""What `muleteer install` and `uninstall` do, as a list of steps: files and commands.
+
+The list is made first and can be shown; carried out twice it changes nothing the second time. Knows where the
+files of a service belong, and which of the settings are the unit's business: limits of memory, folders in
+somebody's home. State, models and settings are touched by nothing here but a purge.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from muleteer import paths
+from muleteer.systemd.manager import Manager, run
+
+PROGRAM = "/opt/muleteer/bin/muleteer"  # as the shipped units have it
+USER_UNITS = ("muleteer.service", "muleteer.socket", "muleteer-turn@.service", "muleteer-turn@.timer")
+UNITS = (*USER_UNITS, "muleteer-health.service", "muleteer-health.timer")
+STARTED = ("muleteer.socket", "muleteer.service")
+DROP_IN = "muleteer.service.d/50-settings.conf"
+HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the unit gets from the settings: MiB of memory (0: no limit), and folders that are read."""
+
+    memory_high: int = 0
+    memory_max: int = 0
+    folders: Sequence[Path] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A file as it has to be; one that is so already is left alone."""
+
+    path: Path
+    text: str
+
+    def __str__(self) -> str:
+        return f"write {self.path}"
+
+    def needed(self) -> bool:
+        try:
+            return self.path.read_text() != self.text
+        except OSError:
+            return True
+
+    def carry_out(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+        self.path.write_text(self.text)
+        self.path.chmod(0o644)
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A file or folder that has to go."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"remove {self.path}"
+
+    def needed(self) -> bool:
+        return self.path.exists() or self.path.is_symlink()
+
+    def carry_out(self) -> None:
+        if self.path.is_dir() and not self.path.is_symlink():
+            shutil.rmtree(self.path)
+        else:
+            self.path.unlink()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A command; run even when nothing else has changed, since it is harmless then."""
+
+    command: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"run   {' '.join(self.command)}"
+
+    def needed(self) -> bool:
+        return True
+
+    def carry_out(self) -> None:
+        run(*self.command)
+
+
+Step = Write | Remove | Run
+
+
+def program() -> Path:
+    """The `muleteer` that is running, by which the service will be started."""
+    import sys
+
+    return Path(sys.prefix) / "bin" / "muleteer"
+
+
+def install(manager: Manager, program: Path, wish: Wish, start: bool = True) -> list[Step]:
+    """The steps that put the service in place, and start it or what has changed of it."""
+    shipped = paths.share_dir() / "systemd"
+    source = shipped / "user" if manager.user else shipped
+    names = USER_UNITS if manager.user else UNITS
+    steps: list[Step] = [Write(manager.units / name, _unit(source / name, program)) for name in names]
+    if text := drop_in(wish, manager.user):
+        steps.append(Write(manager.units / DROP_IN, text))
+    elif (manager.units / DROP_IN).exists():
+        steps.append(Remove(manager.units / DROP_IN))
+    if not manager.user:
+        users, folders = _etc(manager, "sysusers.d"), _etc(manager, "tmpfiles.d")
+        steps.append(Write(users, (shipped / "sysusers.d" / users.name).read_text()))
+        steps.append(Write(folders, (shipped / "tmpfiles.d" / folders.name).read_text()))
+        steps += [
+            Run(("systemd-sysusers", str(users))),
+            Run(("systemd-tmpfiles", "--create", str(folders))),
+        ]
+    changed = any(step.needed() for step in steps if not isinstance(step, Run))
+    steps.append(Run(tuple(manager.command("daemon-reload"))))
+    steps.append(Run(tuple(manager.command("enable", *STARTED, *_health(manager)))))
+    if start:
+        if changed and manager.asks("is-active", "muleteer.service") == "active":
+            steps.append(Run(tuple(manager.command("stop", "muleteer.service", "muleteer.socket"))))
+        steps.append(Run(tuple(manager.command("start", *STARTED, *_health(manager)))))
+    return steps
+
+
+def uninstall(manager: Manager, purge: bool = False) -> list[Step]:
+    """The steps that take the service away. With `purge` also what it has kept: state, models, settings."""
+    timers = sorted(path.name.removesuffix(".d") for path in manager.units.glob("muleteer-turn@*.timer.d"))
+    steps: list[Step] = []
+    for name in (*timers, *_health(manager), *STARTED):
+        if manager.asks("is-enabled", name) == "masked":
+            steps.append(Run(tuple(manager.command("unmask", name))))
+        steps.append(Run(tuple(manager.command("disable", "--now", name))))
+    gone = [manager.units / name for name in (USER_UNITS if manager.user else UNITS)]
+    gone += [manager.units / f"{name}.d" for name in timers]
+    gone += [manager.units / DROP_IN]
+    if not manager.user:
+        gone += [_etc(manager, "sysusers.d"), _etc(manager, "tmpfiles.d"), Path("/run/muleteer")]
+    if purge:
+        gone += _kept(manager)
+    steps = [step for step in steps if _known(manager, step)]
+    steps += [each for path in gone if (each := Remove(path)).needed()]
+    steps.append(Run(tuple(manager.command("daemon-reload"))))
+    return steps
+
+
+def drop_in(wish: Wish, user: bool = False) -> str:
+    """The part of the unit that follows from the settings; empty when nothing does."""
+    lines = list(_limits(wish))
+    folders = [] if user else [each for each in wish.folders if any(_below(each, home) for home in HOMES)]
+    if folders:
+        lines.append("ProtectHome=tmpfs")
+        lines += [f'BindReadOnlyPaths="-{_escaped(each)}"' for each in folders]
+    if not lines:
+        return ""
+    head = "# Written by `muleteer install` from the settings; the next one overwrites it.\n[Service]\n"
+    return head + "\n".join(lines) + "\n"
+
+
+def reachable(program: Path) -> str:
+    """Why the service's user could not execute the program; empty when it can."""
+    real = [program, program.resolve(), (program.parent / "python3").resolve()]
+    for path in real:
+        for folder in (path, *path.parents):
+            try:
+                mode = os.stat(folder).st_mode
+            except OSError as error:
+                return f"{folder}: {error.strerror}"
+            if not mode & 0o001:
+                return (
+                    f"{path} cannot be executed by another user, because of {folder}; install Muleteer into "
+                    "/opt/muleteer with a Python of the system (/usr/bin/python3 -m venv /opt/muleteer)"
+                )
+    return ""
+
+
+def _limits(wish: Wish) -> Iterator[str]:
+    if wish.memory_high:
+        yield f"MemoryHigh={wish.memory_high}M"
+    if wish.memory_max:
+        yield f"MemoryMax={wish.memory_max}M"
+
+
+def _unit(path: Path, program: Path) -> str:
+    return path.read_text().replace(PROGRAM, str(program))
+
+
+def _etc(manager: Manager, kind: str) -> Path:
+    return manager.root / "etc" / kind / "muleteer.conf"
+
+
+def _health(manager: Manager) -> tuple[str, ...]:
+    return () if manager.user else ("muleteer-health.timer",)
+
+
+def _kept(manager: Manager) -> list[Path]:
+    if manager.user:
+        return [paths.state_dir(), paths.models_dir().parent, paths.config_dir()]
+    return [Path("/var/lib/muleteer"), Path("/var/cache/muleteer"), Path("/etc/muleteer")]
+
+
+def _known(manager: Manager, step: Step) -> bool:
+    """Whether systemd knows the unit that a command is about."""
+    name = step.command[-1] if isinstance(step, Run) else ""
+    return manager.asks("show", name, "--property=LoadState", "--value") not in ("not-found", "")
+
+
+def _below(path: Path, home: Path) -> bool:
+    return path == home or home in path.parents
+
+
+def _escaped(path: Path) -> str:
+    """Within quotes, where systemd gives a meaning to these."""
+    return str(path).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace(":", "\\:")
