@@ -112,7 +112,7 @@ class Run:
         if "loss" in self.kinds:
             network.loss = draw.choice((0.05, 0.2, 0.5))
         if "delay" in self.kinds:
-            network.longest = draw.choice((10, 50, 200))
+            network.longest = draw.choice((20, 100, 200))
         if "doubling" in self.kinds:
             network.doubling = 0.2
         if "write" in self.kinds:
@@ -125,10 +125,11 @@ class Run:
         when = self.random.uniform(0, often)
         acts: list[Callable[[], None]] = [self._restart]
         by_kind = {
-            "partition": [self._split, self._isolate, self._reconnect],
+            "partition": [self._split, self._isolate, self._estrange, self._reconnect],
             "one-way": [self._cut_some, self._reconnect],
-            "crash": [self._kill],
+            "crash": [self._kill, self._bounce],
             "pause": [self._pause],
+            "delay": [self._slow_down],
             "join": [self._join, self._leave, self._enrol_again],
             "hand": [self._take, self._give, self._sulk],
         }
@@ -158,6 +159,22 @@ class Run:
                 self.home.network.cut |= {(host.id, other), (other, host.id)}
             self.home.note(f"{host.id} is cut off")
 
+    def _estrange(self) -> None:
+        """The driver and one other hear each other no more; the rest hear both."""
+        drivers, other = self.home.driving(), self._some()
+        if drivers and other is not None and other is not drivers[0]:
+            pair = (drivers[0].id, other.id)
+            self.home.network.cut |= {pair, pair[::-1]}
+            self.home.note(f"{pair[0]} and {pair[1]} do not hear each other")
+
+    def _slow_down(self) -> None:
+        """One device, mostly the driver, is far away."""
+        drivers = self.home.driving()
+        host = drivers[0] if drivers and self.random.random() < 0.7 else self._some()
+        if host is not None:
+            self.home.network.far = {host.id: self.random.uniform(20, 200)}
+            self.home.note(f"{host.id} is far away")
+
     def _cut_some(self) -> None:
         names = list(self.home.hosts)
         for _ in range(self.random.randrange(1, len(names) + 1)):
@@ -175,6 +192,13 @@ class Run:
         if host is not None:
             self.home.keep_image(host)
             self.home.crash(host)
+
+    def _bounce(self) -> None:
+        """Killed, and started again at once."""
+        host = self._some()
+        if host is not None:
+            self.home.crash(host)
+            self.home.at(self.random.uniform(0.1, 30), lambda: self.home.start(host))
 
     def _restart(self) -> None:
         host = self._some(up=False)
@@ -268,6 +292,7 @@ class Run:
         home = self.home
         home.note("the faults stop")
         home.network.cut, home.network.loss, home.network.doubling = set(), 0.0, 0.0
+        home.network.far = {}
         home.network.longest, home.slowest_write, home.crash_chance = 2.0, 2.0, 0.0
         for host in home.hosts.values():
             host.paused_until = min(host.paused_until, home.now)

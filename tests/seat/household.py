@@ -47,6 +47,7 @@ class Network:
     shortest: float = 0.2
     longest: float = 2.0
     cut: set[tuple[str, str]] = field(default_factory=set)
+    far: dict[str, float] = field(default_factory=dict)  # ticks more, from and to these
 
 
 class Host:
@@ -294,7 +295,8 @@ class Household:
         if (message.source, message.target) in self.network.cut or self._chance(self.network.loss):
             return
         for _ in range(2 if self._chance(self.network.doubling) else 1):
-            delay = self.random.uniform(self.network.shortest, self.network.longest)
+            far = max(self.network.far.get(message.source, 0.0), self.network.far.get(message.target, 0.0))
+            delay = self.random.uniform(self.network.shortest, self.network.longest) + far
             self.at(delay, lambda: self._deliver(message))
 
     def _deliver(self, message: Message | Saying) -> None:
@@ -374,7 +376,7 @@ class Household:
         self._schedule(host)
 
     def _claim(self, host: Host, slot: str, term: int, repeatable: bool) -> None:
-        if host.election is not None and (slot, term) not in host.tried:
+        if host.claiming.drives_in(term) and (slot, term) not in host.tried:
             host.tried.add((slot, term))
             claim = Claim("work", slot, term, host.id, repeatable)
             self._heed(host, host.claiming.claim(claim, host.clock(self.now)))

@@ -84,6 +84,10 @@ class Claiming:
         """The tick at which `tick` must be called, unless something comes first."""
         return self._retry_at
 
+    def drives_in(self, term: int) -> bool:
+        """Whether `claim` takes claims of that term."""
+        return self._membership is not None and self._term == term
+
     def begin(self, term: int, membership: Membership, now: int) -> Outcome:
         """This device drives; or, while it drives, its membership has changed."""
         self._now = now

@@ -117,7 +117,9 @@ class Election(Roles):
             return True
         if offered is not None and self._reign is None and offered.stamp > self.membership.stamp:
             return {message.source, self.me} <= set(offered.ids)
-        if message.kind in (Kind.PRE_VOTE, Kind.HEARTBEAT):
+        if message.kind is Kind.HEARTBEAT and self._reign is not None and message.term > self.term:
+            self._retake(message)  # a device that was removed drives: from now on this membership is newer
+        elif message.kind in (Kind.PRE_VOTE, Kind.HEARTBEAT):
             self._refuse(message)  # it may not know that it was removed
         return False
 
