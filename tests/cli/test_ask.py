@@ -320,3 +320,14 @@ def _read(master: int) -> bytes:
         return os.read(master, 4096)
     except OSError:  # EIO: the other end is closed
         return b""
+
+
+def test_a_brain_is_asked_by_its_name_and_told_in_the_trace(run: Run, daemon: ScriptedDaemon) -> None:
+    used = [{"brain": "desk", "reason": ""}, {"brain": "local", "reason": "The brain desk cut off."}]
+    daemon.replies["/v1/turns"] = events(
+        ("turn.started", {"turn": "t1"}), ("turn.finished", {**FINISHED, "brains": used})
+    )
+    done = run("ask", "--brain", "desk", "--trace", "time?")
+    assert done.code == 0, done.err
+    assert daemon.requests[0]["brain"] == "desk"
+    assert done.err.splitlines()[:2] == ["brain: desk", "brain: local (The brain desk cut off.)"]
