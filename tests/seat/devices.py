@@ -28,12 +28,12 @@ PAUSE = 0.02  # seconds between two looks; the precision of what is measured
 
 class _Connection(HTTPConnection):
     def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=5.0)
+        super().__init__("localhost", timeout=DEADLINE)
         self._path = str(path)
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(5.0)
+        self.sock.settimeout(self.timeout)
         self.sock.connect(self._path)
 
 
@@ -136,6 +136,10 @@ def lan_of(names: Sequence[str], **settings: str) -> Iterator[tuple[Lan, list[De
                     with contextlib.suppress(OSError):
                         print(f"--- {device.host.number} {device.host.name}\n{device.log()}")
                 raise
+            finally:
+                for device in devices:
+                    if device.process and device.process.poll() is None:
+                        device.kill()
     finally:
         shutil.rmtree(folder)
 

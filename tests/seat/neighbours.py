@@ -96,5 +96,5 @@ def together(devices: Sequence[Neighbour]) -> bool:
 async def until(holds: Callable[[], object]) -> None:
     """`holds` may be a coroutine function. There is no event for what several devices agree on."""
     async with asyncio.timeout(DEADLINE):
-        while not ((await said) if isawaitable(said := holds()) else said):
+        while not ((await said) if isawaitable(said := holds()) else said):  # noqa: ASYNC110
             await asyncio.sleep(0.01)

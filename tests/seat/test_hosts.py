@@ -222,7 +222,7 @@ def test_a_clock_set_back_an_hour_changes_nothing() -> None:
             device.settings |= {
                 "LD_PRELOAD": FAKETIME,
                 "FAKETIME_TIMESTAMP_FILE": str(times),
-                "FAKETIME_NO_CACHE": "1",
+                "FAKETIME_CACHE_DURATION": "1",
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             }
             device.start()

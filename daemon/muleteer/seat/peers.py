@@ -59,6 +59,7 @@ class Peers:
         self.links: dict[str, Link] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._wake: dict[str, asyncio.Event] = {}
+        self._known_here: set[str] = set()
         self._parting: set[asyncio.Task[None]] = set()
         self._unknown: set[str] = set()
 
@@ -101,9 +102,11 @@ class Peers:
         self._parting.add(task)
         task.add_done_callback(self._parting.discard)
 
-    def found(self, device: str, addresses: Iterable[Address]) -> None:
-        """A member may be there; it is tried at once. Devices that are no members are ignored."""
+    def found(self, device: str, addresses: Iterable[Address], alone: bool = False) -> None:
+        """A member may be there; it is tried at once. Devices that are no members are ignored. `alone`: only
+        this device knows, so the other one cannot dial."""
         if device in self._dialers:
+            (self._known_here.add if alone else self._known_here.discard)(device)
             met = self._found.get(device, [])[:1]  # the one that has worked: what is announced may be a lie
             self._found[device] = list(dict.fromkeys([*addresses, *met]))[:MOST_ADDRESSES]
             self._wake[device].set()
@@ -183,7 +186,8 @@ class Peers:
         missed_since = loop.time()
         while True:
             wake.clear()
-            for address in self._candidates(peer) if loop.time() - missed_since >= patient else ():
+            turn = peer in self._known_here or loop.time() - missed_since >= patient
+            for address in self._candidates(peer) if turn else ():
                 link = None if peer in self.links else await self._dial(address)
                 if link and not (patient and link.peer in self.links):
                     await self._serve(link)

@@ -238,7 +238,7 @@ class SeatService:
                     try:
                         if shown.id.startswith(prefix) and device in ("", shown.id):
                             membership = await self.enrolment.join(shown.id, code, reader, writer)
-                            self.peers.found(shown.id, [place])
+                            self.peers.found(shown.id, [place], alone=True)
                             return membership
                     finally:
                         writer.transport.abort()

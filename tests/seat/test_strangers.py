@@ -1,0 +1,152 @@
+"""What a stranger on the network can do at the port: be refused, within limits, and in nobody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import ssl
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from muleteer.errors import SeatError
+from muleteer.seat.door import AT_ONCE, MOST_FROM_ONE
+from muleteer.seat.identity import Identity, load_identity
+from muleteer.seat.link import BURST, UNSENT
+from muleteer.seat.pairing import CODE_TRIES
+from muleteer.seat.trust import contexts, joining_context
+from muleteer.seat.wire import encode
+from tests.seat.neighbours import Neighbour, household, neighbours, pair, together, until
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def connect(device: Neighbour, context: ssl.SSLContext) -> Streams:
+    host, port = device.address.split(":")
+    return await asyncio.open_connection(host, int(port), ssl=context, server_hostname="")
+
+
+async def refused(device: Neighbour, context: ssl.SSLContext) -> None:
+    """Says a heartbeat of a far term; nothing comes back but the end."""
+    context.verify_mode = ssl.CERT_NONE  # a stranger does not care whom it talks to
+    reader, writer = await connect(device, context)
+    writer.write(encode({"k": "hello", "v": 1}, 1) + encode({"e": [4, 9999, 9999, 9, 1]}, 2))
+    with contextlib.suppress(OSError):  # as good an end
+        assert await reader.read() == b""
+    writer.close()
+
+
+async def test_no_certificate_a_foreign_one_and_a_forgotten_one_are_refused(tmp_path: Path) -> None:
+    stranger = load_identity(tmp_path)
+    async with household(tmp_path, 2) as devices:
+        first, second = devices
+        assert first.seat.enrolment.roster
+        key = first.seat.enrolment.roster.key
+        await refused(first, contexts(stranger, Ed25519PrivateKey.generate()).connect)
+        await refused(first, contexts(stranger, key).connect)  # has the key, and was never let in
+        another = Identity(second.id, Ed25519PrivateKey.generate())
+        await refused(first, contexts(another, key).connect)  # has the key, and lies about its id
+        bare = joining_context()
+        bare.set_alpn_protocols(["muleteer-seat/1"])
+        await refused(first, bare)
+        assert together(devices)
+        assert first.drives()
+        assert first.seat.now().term < 9999
+
+
+async def test_what_a_stranger_is_shown_holds_nothing_but_id_and_public_key(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, _]:
+        _, writer = await connect(first, joining_context())
+        shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        writer.close()
+        assert first.seat.enrolment.roster
+        household_key = first.seat.enrolment.roster.key.public_key().public_bytes_raw()
+        assert household_key not in shown
+        assert first.id.encode() in shown
+        assert first.seat.enrolment.name_of(first.id).split()[0].encode() not in shown
+
+
+async def test_silent_connections_of_one_address_are_few_and_members_stay(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as devices:
+        first = devices[0]
+        host, port = first.address.split(":")
+        silent = [await asyncio.open_connection(host, int(port)) for _ in range(3 * MOST_FROM_ONE)]
+        ended = [asyncio.create_task(reader.read()) for reader, _ in silent]
+        await until(lambda: sum(each.done() for each in ended) >= 2 * MOST_FROM_ONE)
+        assert together(devices)
+        for _, writer in silent:
+            writer.close()
+        await asyncio.gather(*ended, return_exceptions=True)
+
+
+async def test_many_attempts_in_a_row_are_turned_away(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, _]:
+        outcomes = []
+        for _ in range(int(AT_ONCE) + 10):
+            try:
+                _, writer = await connect(first, joining_context())
+                writer.close()
+                outcomes.append(True)
+            except OSError:
+                outcomes.append(False)
+        assert not all(outcomes)
+
+
+async def test_a_code_is_good_for_a_few_tries(tmp_path: Path) -> None:
+    async with neighbours(tmp_path, 2) as [first, second]:
+        code = str((await first.seat.invite())["code"])
+        wrong = code[:-1] + ("0" if code[-1] != "0" else "1")
+        for _ in range(CODE_TRIES):
+            with pytest.raises(SeatError, match="wrong or was used up"):
+                await second.seat.join(wrong, first.address)
+        with pytest.raises(SeatError, match="no code is shown"):
+            await second.seat.join(code, first.address)
+        assert first.seat.enrolment.roster is None
+        await pair(first, second)
+        await until(lambda: together([first, second]))
+        with pytest.raises(SeatError, match="belongs to a household"):
+            await second.seat.join(code, first.address)
+
+
+@pytest.mark.parametrize(
+    ("flood", "reason"),
+    [
+        (lambda: encode({"k": "x"}, 1) + encode({"k": "x"}, 1), "sent before"),
+        (lambda: b"".join(encode({"k": "x"}, number) for number in range(1, int(BURST) + 50)), "too many"),
+        (lambda: encode({"e": [99]}, 1), "cannot be understood"),
+        (lambda: encode({"k": "roster", "members": 7, "priority": 1}, 1), "cannot be understood"),
+        (lambda: b"\xff" * 100, "at most"),
+    ],
+)
+async def test_a_member_that_has_gone_mad_is_cut_off(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, flood: object, reason: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with household(tmp_path, 2) as [first, second]:
+        assert first.seat.enrolment.roster
+        mad = contexts(second.seat.identity, first.seat.enrolment.roster.key).connect
+        await second.seat.network.close()
+        _, writer = await connect(first, mad)
+        writer.write(flood())  # type: ignore[operator]
+        await until(lambda: reason in caplog.text)
+        writer.close()
+
+
+async def test_a_member_that_does_not_read_is_cut_off_and_nothing_grows(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, second]:
+        assert first.seat.enrolment.roster
+        deaf = contexts(second.seat.identity, first.seat.enrolment.roster.key).connect
+        await second.seat.network.close()
+        _, writer = await connect(first, deaf)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await until(lambda: second.id in first.seat.peers.links)
+        link = first.seat.peers.links[second.id]
+        sent = 0
+        while link.send({"k": "x" * 60_000}):
+            sent += 60_000
+            assert sent < UNSENT + 32 * 1024 * 1024  # and what the kernel holds
+            await asyncio.sleep(0)
+        assert "does not read" in link.reason
+        writer.close()
