@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from muleteer.engine.protocol import Message
 from muleteer.errors import TooLongError
 from muleteer.harness import answer, follower, orders, provenance, steps
 from muleteer.harness.arrangement import Arrangement
@@ -18,9 +17,6 @@ from muleteer.harness.brains import Lane
 from muleteer.harness.claims import claims
 from muleteer.harness.confirmation import Pause, Pending
 from muleteer.harness.dispatcher import Dispatcher, Gate
-from muleteer.harness.flat import Flat
-from muleteer.harness.free.listening import Listener
-from muleteer.harness.free.speech import Speech
 from muleteer.harness.record import Record
 from muleteer.harness.scrub import Scrubber
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, ToolLoopHalt
@@ -39,7 +35,6 @@ class Attempt:
     def __init__(self, arranged: Arrangement, lane: Lane, record: Record, gate: Gate) -> None:
         self._catalogue, self._handles = arranged.catalogue, arranged.planner.handles
         self._lane, self._record, self._gate = lane, record, gate
-        self._budgets = arranged.budgets
         self._agent: Agent = ToolAgent(lane, record.ledger, arranged.budgets)
         self._follower = follower.Follower(lane, record.ledger, arranged.budgets)
         self._writer = answer.Writer(lane, record.ledger, arranged.budgets, self._handles)
@@ -70,30 +65,6 @@ class Attempt:
             record.say(answer.listed(record.bridge.results))
         else:
             await self._answer(message, prose)
-
-    async def run_flat(self, listener: Listener, message: str, history: Sequence[Message] = ()) -> None:
-        """Without a plan: the model sees every tool and calls as it likes, and what came of it is answered as
-        after a plan. A reply without calls is said as it comes."""
-        record, tools = self._record, list(self._catalogue.toolbox.tools.values())
-        dispatcher = self._dispatcher(tools, (), message)
-        record.bridge, prose = dispatcher.bridge, ""
-        speech = Speech(record.say, self._handles, record.words.not_done)
-        loop = Flat(listener, record.ledger, self._budgets)
-        try:
-            prose = await loop.follow(dispatcher, tools, message, history, speech)
-        except ToolLoopHalt as stop:
-            log.info("tool loop halted: %s", stop, extra={"turn": record.id})
-        except (TooLongError, BudgetExceeded) as stop:
-            if not record.bridge.results:
-                raise
-            log.warning("the flat loop ended early: %s", stop, extra={"turn": record.id})
-        record.dropped = loop.dropped
-        if speech.begun:
-            speech.finish()
-        if record.bridge.results or not speech.begun:
-            await self._answer(message, prose)
-        if not record.said:
-            record.say(record.words.floor)
 
     async def go_on(self, pending: Pending, yes: bool) -> None:
         """Exactly the call that was asked about, or none; after a yes the rest of the plan; then what all of

@@ -22,7 +22,7 @@ _UNCLOSED = re.compile(rf"<(?:{_BLOCKS})>.*", re.DOTALL)
 _TAG = re.compile(
     rf"</(?:{_BLOCKS}|s|functioncall)>|<s>|<functioncall[>\s]|\[/?TOOL_CALLS\]|<\|[^<>\n]{{0,40}}?\|>"
 )
-_CUT = re.compile(r"<\|[^<>\n]{1,40}\Z")
+_CUT = re.compile(r"(?:<\|[^<>\n]{1,40}|</\w+)\Z")
 _MARK = "[TOOL_CALLS"  # that opens with another bracket
 _PREAMBLES = ("plan:", "your plan:", "my plan:", "the plan:", "ok:", "refused:")
 _MARKUP = " \t\n*_#>"  # Markdown that may stand around a preamble
