@@ -6,6 +6,7 @@ import logging
 import os
 import pty
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_the_journal_gets_priorities_and_no_times(tmp_path: Path, monkeypatch: p
     with path.open("w") as journal:
         status = os.fstat(journal.fileno())
         monkeypatch.setenv("JOURNAL_STREAM", f"{status.st_dev}:{status.st_ino}")
-        log.setup("debug", journal)
+        log.setup("debug", journal, tmp_path / "no-socket")
         OURS.debug("d")
         OURS.info("i", extra={"n": 1})
         OURS.warning("w")
@@ -110,3 +111,24 @@ def test_a_terminal_gets_short_times_and_the_traceback_below() -> None:
     os.close(master)
     assert re.fullmatch(r"\d\d:\d\d:\d\d ERROR   muleteer\.part: Failed", lines[0])
     assert lines[-2:] == ["ValueError: too bad", ""]
+
+
+def test_the_journal_gets_fields_by_its_own_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal,
+        (tmp_path / "stream").open("w") as stream,
+    ):
+        journal.bind(str(tmp_path / "journal"))
+        status = os.fstat(stream.fileno())
+        monkeypatch.setenv("JOURNAL_STREAM", f"{status.st_dev}:{status.st_ino}")
+        monkeypatch.setattr("muleteer.journal.JournalHandler.device", "d1")
+        log.setup("info", stream, tmp_path / "journal")
+        OURS.warning("a\nPRIORITY=0", extra={"turn": "t1", "why not": "b"})
+        log.setup("info", stream, tmp_path / "no-socket")  # closes it
+        said = journal.recv(65536)
+    assert b"PRIORITY=4\n" in said
+    assert b"\nMULETEER_TURN=t1\n" in said
+    assert b"\nMULETEER_WHY_NOT=b\n" in said
+    assert b"\nMULETEER_DEVICE=d1\n" in said
+    message = b"muleteer.part: a\nPRIORITY=0"
+    assert said.startswith(b"MESSAGE\n" + len(message).to_bytes(8, "little") + message + b"\n")

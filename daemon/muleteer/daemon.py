@@ -56,6 +56,7 @@ from muleteer.harness.events import Outcome, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.heat import Cooling
 from muleteer.household import open_household
+from muleteer.journal import JournalHandler
 from muleteer.lock import HeldError, LockFile
 from muleteer.mcp_servers.service import McpServers
 from muleteer.notify import Notifier
@@ -153,6 +154,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     alive = Alive(Notifier.take(), health.report, engine.silence)
     _in_background(closing, "signs of life", alive.run())
     household = await open_household(settings, closing, partial(forget_talks, engine, _prefixes(settings)))
+    JournalHandler.device = household.device
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
     await usage.open()

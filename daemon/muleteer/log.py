@@ -1,37 +1,53 @@
-"""How log records look: one line each, to standard error, `logger: message key=value`.
+"""How log records look: one line each, to standard error, `logger: message key=value`; in systemd's journal
+fields.
 
-Knows where standard error goes (terminal, journal, file). Does not decide what is worth logging. Rule for
-all callers: what people wrote and what tools returned is logged at debug only.
+Knows where standard error goes (terminal, journal, file); `journal.py` knows the journal. Not what is
+worth logging. Rule for all callers: what people wrote and what tools returned is logged at debug only.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
 import sys
+from pathlib import Path
 from typing import Literal, TextIO
+
+from muleteer.journal import OWN_ATTRIBUTES, SOCKET, JournalHandler
 
 Level = Literal["debug", "info", "warning", "error"]
 Place = Literal["terminal", "journal", "plain"]
 
 # sd-daemon(3): the journal reads a record's priority from such a beginning.
 JOURNAL_PRIORITY = {logging.DEBUG: "<7>", logging.INFO: "<6>", logging.WARNING: "<4>", logging.ERROR: "<3>"}
-OWN_ATTRIBUTES = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
 
-def setup(level: Level = "info", stream: TextIO | None = None) -> None:
-    """Send every record to `stream` (standard error). Ours from `level`, other libraries' from warning on.
+def setup(level: Level = "info", stream: TextIO | None = None, journal: Path = SOCKET) -> None:
+    """Send every record to `stream` (standard error), or to the `journal` if that is where the stream leads.
+    Ours from `level`, other libraries' from warning on.
 
     May be called again, to change the level.
     """
     stream = stream or sys.stderr
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(LineFormatter(where(stream)))
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    for before in root.handlers:
+        if isinstance(before, JournalHandler):
+            before.close()
+    root.handlers[:] = [_handler(stream, journal)]
     root.setLevel(logging.WARNING)
     logging.getLogger("muleteer").setLevel(level.upper())
+
+
+def _handler(stream: TextIO, journal: Path) -> logging.Handler:
+    place = where(stream)
+    if place == "journal":
+        with contextlib.suppress(OSError):  # a sandbox without its socket: the stream leads there, too
+            return JournalHandler(journal)
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(LineFormatter(place))
+    return handler
 
 
 def where(stream: TextIO) -> Place:
