@@ -215,20 +215,24 @@ class SeatService:
                 f"muleteer seat forget {self.identity.id[:8]}"
             )
         prefix, code = pairing.read_code(code)
+        try:
+            place = Address(*split_address(address)) if address else None
+        except ValueError as error:
+            raise SeatError(f"{error}.") from None
         self.network.open()
         try:
-            membership = await self._ask_in(prefix, code, address)
+            membership = await self._ask_in(prefix, code, place)
         finally:
             await self._close_unless_needed()
         await self.machine.ask(lambda now: self.machine.election.adopt(membership, now))
         log.info("This device has joined a household of %d.", len(self.enrolment.others()) + 1)
 
-    async def _ask_in(self, prefix: str, code: str, address: str) -> Membership:
+    async def _ask_in(self, prefix: str, code: str, given: Address | None) -> Membership:
         loop = asyncio.get_running_loop()
         tried: set[Address] = set()
         until = loop.time() + LOOK_SECONDS
         while True:
-            places = [(Address(*split_address(address)), "")] if address else self.network.places(prefix)
+            places = [(given, "")] if given else self.network.places(prefix)
             for place, device in places:
                 if place not in tried:
                     tried.add(place)
@@ -242,7 +246,7 @@ class SeatService:
                             return membership
                     finally:
                         writer.transport.abort()
-            if address or loop.time() > until:
+            if given or loop.time() > until:
                 raise SeatError(
                     "The device that shows this code cannot be found on the network; is it on, and is the "
                     "code still shown? With --address HOST it is asked directly."
