@@ -47,7 +47,7 @@ class ScriptedBrain:
         self.warmed: list[Conversation] = []
         self.lanes: list[bool] = []
         self.closed = 0
-        self.chose = Choose({})
+        self.first_look = Choose({})
         self.second: Choose | None = None
         self.looked: list[Conversation] = []
 
@@ -96,7 +96,7 @@ class ScriptedBrain:
         self.options.append(options)
         line = self._next(prompt, Choose, prompt_limit)
         assert isinstance(line, Choose)
-        self.chose = line
+        self.first_look = line
         return self._choice(line, prompt, options)
 
     def _is_second_look(self, prompt: Conversation) -> bool:
@@ -110,7 +110,7 @@ class ScriptedBrain:
         if prompt_limit is not None and self._tokens(prompt) > prompt_limit:
             raise TooLongError("The second look does not fit.")
         self.looked.append(prompt)
-        return self._choice(self.second or self.chose, prompt, options)
+        return self._choice(self.second or self.first_look, prompt, options)
 
     def _choice(self, line: Choose, prompt: Conversation, options: Sequence[str]) -> Choice:
         return Choice(

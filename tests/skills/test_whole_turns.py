@@ -95,7 +95,7 @@ async def test_search_info_says_where_it_could_not_look_and_where_nothing_is(
 async def test_two_likely_places_are_searched_one_after_the_other_without_a_follower(house: House) -> None:
     turn = await finished(
         house,
-        "when does the chimney sweep come",
+        "chimney sweep",
         Choose({"check-schedule": 0.5, "search-info": 0.45}),
         Fill({"day": "", "query": "chimney sweep"}),
         Fill({"query": "chimney sweep"}),
@@ -221,5 +221,5 @@ def test_no_prompt_is_kept_ready_for_a_level_that_code_does_without(house: House
 def test_every_shipped_skill_has_german_examples(house: House) -> None:
     assert tuple(sorted(house.catalogue.skills)) == SKILLS
     for skill in house.catalogue.skills.values():
-        assert 4 <= len(skill.examples) <= 8
+        assert len(skill.examples) >= 20
         assert any(set(example.lower().split()) & GERMAN for example in skill.examples), skill.name

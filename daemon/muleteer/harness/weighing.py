@@ -15,7 +15,7 @@ from muleteer.harness.signals import Plan
 REPLY = "reply"
 
 # The weights: of the logarithms of the model's share and of that at a second look, and of the likeness.
-MODEL, AGAIN, LIKENESS = 0.6, 0.6, 3.0
+MODEL, AGAIN, LIKENESS = 0.8, 0.4, 3.0
 
 # A share from which on nothing is looked at twice.
 SURE = 0.8
