@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.engine.protocol import Conversation, Message
+from muleteer.engine import models
+from muleteer.engine.protocol import LoadSettings
 from muleteer.errors import ConfigError
 from muleteer.evaluate.batteries import sweep
-from muleteer.evaluate.batteries.sweep import IN_FORCE, Reworded, Sweep
-from tests.harness.scripted import Choose, ScriptedBrain
+from muleteer.evaluate.batteries.battery import Tried
+from muleteer.evaluate.batteries.running import order
+from muleteer.evaluate.batteries.sweep import IN_FORCE, Sweep, ranking
+from muleteer.evaluate.rig import opened
 
 
 def test_a_line_is_in_one_half_whatever_is_around_it(tmp_path: Path) -> None:
@@ -48,15 +51,6 @@ def test_a_variant_without_a_menu_is_named(tmp_path: Path) -> None:
         sweep.read_variants(tmp_path)
 
 
-async def test_only_the_system_text_that_is_meant_is_another() -> None:
-    brain = ScriptedBrain(Choose({"a": 1.0}), Choose({"a": 1.0}))
-    lane = Reworded(brain, "old", "new")
-    for text in ("old", "other"):
-        await lane.choose(Conversation((Message("system", text), Message("user", "old"))), ["@a"])
-    assert [prompt.messages[0].content for prompt in brain.asked] == ["new", "other"]
-    assert brain.asked[0].messages[1].content == "old"
-
-
 def test_the_one_in_force_always_takes_part() -> None:
     battery = Sweep({"a": "A\n$menu", "b": "B\n$menu"}, [("hello", "reply")])
     assert list(battery.sides) == [IN_FORCE, "a", "b"]
@@ -64,3 +58,28 @@ def test_the_one_in_force_always_takes_part() -> None:
     assert list(battery.sides) == [IN_FORCE, "b"]
     with pytest.raises(ConfigError, match="no variant 'c'; there are in force, a, b"):
         battery.only(["c"])
+
+
+def test_variants_are_ranked_by_what_they_gain_message_by_message() -> None:
+    shares = {IN_FORCE: (0.5, 0.5), "better": (0.9, 0.6), "worse": (0.5, 0.0)}
+    attempts = [
+        Tried(f"case {number}", "g", side, True, "", extra={"share": share})
+        for side, both in shares.items()
+        for number, share in enumerate(both)
+    ]
+    _, _, *lines = ranking(attempts).splitlines()
+    assert [line.split("|")[1].strip() for line in lines] == ["better", IN_FORCE, "worse"]
+    assert "| +0.000 | +0.000 to +0.000 |" in lines[1]
+    assert "| better | 2 | -0.308 | +0.385 |" in lines[0]
+
+
+@pytest.mark.model("tiny")
+async def test_a_variant_is_asked_in_its_own_words() -> None:
+    battery = Sweep({"a": "Only $menu"}, [("what time is it", "current-time")], bare=True)
+    said: list[str] = []
+    async with opened(models.resolve("tiny"), LoadSettings(context=4096)) as engine:
+        for case, side in order(battery):
+            answered, (level,) = await battery.answer(engine, case, side)
+            said.append(f"{level.prompt}")
+            assert 0 <= answered.extra["share"] <= 1
+    assert len(set(said)) == 2  # the two prompts differ in length

@@ -1,8 +1,9 @@
 """Variants of the planner's system text on a routing battery: which words choose best.
 
 Each variant is a text file with `$menu` in it, as the shipped prompt is; the one in force takes part under
-the name `in force`. A variant stands in for the shipped text between planner and model, so that everything
-else about planning stays as it is. Knows the planner; not how a table is drawn.
+the name `in force`. What is measured is the model's first choice alone, since that is all that words can
+change: no rules, no likeness to examples, no second look. Knows the planner's prompt; not how a table is
+drawn.
 """
 
 from __future__ import annotations
@@ -10,26 +11,24 @@ from __future__ import annotations
 import hashlib
 import math
 import statistics
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from muleteer import paths
 from muleteer.engine.client import Engine
-from muleteer.engine.protocol import Choice, Conversation, JsonSchema, Message, Text, Use
+from muleteer.engine.protocol import Conversation, Message
 from muleteer.errors import ConfigError
 from muleteer.evaluate.batteries.battery import Answered, Case, Tried
 from muleteer.evaluate.batteries.intervals import paired
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.harness import prompts
-from muleteer.harness.brains import Lane
 from muleteer.harness.events import LevelUse
-from muleteer.harness.ledger import Ledger
 from muleteer.harness.menu import Fit
 from muleteer.harness.planner import REPLY, Planner
-from muleteer.harness.shortlist import Shortlist
+from muleteer.harness.weighing import decide
 from muleteer.skills import load_catalogue
 from muleteer.tool import Services
 from muleteer.toolbox import Toolbox
@@ -86,47 +85,6 @@ def shipped_variants() -> Path:
     return Path(str(files(__package__).joinpath("data", "planner_variants")))
 
 
-@dataclass(frozen=True, slots=True)
-class Reworded:
-    """A lane whose prompts have another system text than `old` where they have that one."""
-
-    lane: Lane
-    old: str
-    new: str
-
-    def _other(self, prompt: Conversation) -> Conversation:
-        first, *rest = prompt.messages
-        if first.role != "system" or first.content != self.old:
-            return prompt
-        return replace(prompt, messages=(Message("system", self.new), *rest))
-
-    async def count(self, prompt: Conversation | str) -> int:
-        return await self.lane.count(prompt if isinstance(prompt, str) else self._other(prompt))
-
-    async def warm(self, prompt: Conversation) -> Use:
-        return await self.lane.warm(self._other(prompt))
-
-    async def choose(
-        self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
-    ) -> Choice:
-        return await self.lane.choose(self._other(prompt), options, prompt_limit=prompt_limit)
-
-    async def fill(
-        self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
-    ) -> Text:
-        return await self.lane.fill(self._other(prompt), schema, limit=limit, prompt_limit=prompt_limit)
-
-    def write(
-        self,
-        prompt: Conversation,
-        *,
-        limit: int,
-        stop: Sequence[str] = (),
-        prompt_limit: int | None = None,
-    ) -> AsyncGenerator[str | Text, None]:
-        return self.lane.write(self._other(prompt), limit=limit, stop=stop, prompt_limit=prompt_limit)
-
-
 class Sweep:
     """A battery whose sides are the variants. All cases of one variant come together, since its prompt is
     long and decoded once. `bare`: without example exchanges, which says what the words
@@ -144,7 +102,6 @@ class Sweep:
         menu = catalogue.menu()
         fit = Fit(frozenset(line.handle for line in menu), 0) if bare else None
         self._planner = Planner(menu, NO_LIMIT, fit)
-        self._shortlist = Shortlist(menu)
         self._old = self._planner.prompt("").messages[0].content
         lines = "\n".join(f"- @{line.handle}: {line.description}" for line in menu)
         texts = {name: Template(text).substitute(menu=lines) for name, text in variants.items()}
@@ -165,21 +122,25 @@ class Sweep:
         if sides:
             self.sides = tuple(name for name in self._texts if name == IN_FORCE or name in sides)
 
-    def _lane(self, engine: Engine, side: str) -> Reworded:
-        return Reworded(engine.lane(), self._old, self._texts[side])
+    def _prompt(self, side: str, message: str) -> Conversation:
+        """The planner's prompt with the words of a variant."""
+        prompt = self._planner.prompt(message)
+        system = Message("system", self._texts[side])
+        return replace(prompt, messages=(system, *prompt.messages[1:]))
 
     async def warm(self, engine: Engine, case: Case, side: str) -> None:
-        await self._lane(engine, side).warm(self._planner.prompt(""))
+        await engine.lane().warm(self._prompt(side, ""))
 
     async def answer(self, engine: Engine, case: Case, side: str) -> tuple[Answered, Sequence[LevelUse]]:
         message, wanted = case.id.partition(" ")[2], self._wanted[case.id]
-        ledger = Ledger(NO_LIMIT, lambda event: None)
-        among = self._shortlist.pick(message)
-        weighed = await self._planner.weigh(self._lane(engine, side), ledger, message, (), among)
-        got = "+".join(weighed.plan.handles) if weighed.plan else REPLY
+        options = (*self._planner.handles, REPLY)
+        choice = await engine.lane().choose(self._prompt(side, message), [f"@{each}" for each in options])
+        shares = dict(zip(options, choice.probabilities, strict=True))
+        plan = decide(shares)
+        got = "+".join(plan.handles) if plan else REPLY
         why = "" if got == wanted else f"{wanted} was wanted"
-        share = weighed.model.get(wanted, 0.0)
-        return Answered(got == wanted, got, why, {"share": round(share, 6)}), ledger.levels
+        extra = {"share": round(shares.get(wanted, 0.0), 6)}
+        return Answered(got == wanted, got, why, extra), [LevelUse.of("planner", choice.use)]
 
 
 def ranking(attempts: Sequence[Tried]) -> str:
