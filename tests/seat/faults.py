@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from muleteer.seat.claiming import Claiming
 from muleteer.seat.election import Election
-from muleteer.seat.membership import Membership, Voter
+from muleteer.seat.membership import Membership, Rule, Voter
 from muleteer.seat.messages import Durable, Role
 from muleteer.seat.timing import DRIFT
 from tests.seat.household import BrokenError, Host, Household, Slot
@@ -234,29 +234,36 @@ class Run:
         self.home.feed(host, lambda election: election.set_willing(willing, host.clock(self.home.now)))
 
     def _join(self) -> None:
-        drivers, name = self.home.driving(), NAMES[len(self.home.hosts)] if len(self.home.hosts) < 12 else ""
-        if not drivers or not name or drivers[0].election is None:
-            return
-        host = self.home.add_host(name, Durable(Membership.alone(Voter(name))))
-        membership = drivers[0].election.membership
-        self.home.feed(host, lambda election: election.adopt(membership, host.clock(self.home.now)))
-        self.home.ask_change(drivers[0], membership.with_voter(Voter(name, self.random.randrange(4))))
+        drivers, count = self.home.driving(), len(self.home.hosts)
+        if drivers and count < len(NAMES):
+            voter = Voter(NAMES[count], self.random.randrange(4))
+            host = self.home.add_host(voter.id, Durable(Membership.alone(voter)))
+            self.home.enrol(drivers[0], host, voter)
 
     def _enrol_again(self) -> None:
         drivers = self.home.driving()
-        if drivers and drivers[0].election is not None:
-            membership = drivers[0].election.membership
-            for name in self.home.hosts.keys() - set(membership.ids):
-                self.home.ask_change(drivers[0], membership.with_voter(Voter(name)))
-                return
+        outside = self.home.hosts.keys() - {"", *_members(drivers[0])} if drivers else set()
+        if outside:
+            host = self.home.hosts[min(outside)]
+            self.home.enrol(drivers[0], host, Voter(host.id))
 
     def _leave(self) -> None:
+        """Of two devices neither forgets the other while they cannot talk: those would be two households."""
         drivers = self.home.driving()
         if not drivers or drivers[0].election is None:
             return
-        membership = drivers[0].election.membership
-        if peers := membership.peers(drivers[0].id):
-            self.home.ask_change(drivers[0], membership.without(self.random.choice(peers)))
+        driver, membership = drivers[0], drivers[0].election.membership
+        peers = [
+            peer
+            for peer in membership.peers(driver.id)
+            if membership.rule is Rule.MAJORITY
+            or (self.home.hosts[peer].election and not {driver.id, peer} & self._cut_off())
+        ]
+        if peers:
+            self.home.ask_change(driver, membership.without(self.random.choice(peers)))
+
+    def _cut_off(self) -> set[str]:
+        return {name for pair in self.home.network.cut for name in pair}
 
     # A peer that comes and goes
 
@@ -303,7 +310,7 @@ class Run:
         """Exactly one drives, and every device that is enrolled with it follows it. Two devices that removed
         each other while they could not hear each other are two households."""
         home = self.home
-        driving = [host for host in home.driving() if self._is_enrolled(host)]
+        driving = [host for host in home.driving() if self._is_enrolled(host) and not home.is_outside(host)]
         if not driving or (len(driving) > 1 and not home.small):
             raise BrokenError(f"{len(driving)} drive after the faults: {self._roles()}")
         for driver in driving:

@@ -364,7 +364,7 @@ class Household:
         if host.boots != boots or host.election is None:
             return
         self.at(WORK_EVERY, lambda: self._work(host, boots))
-        if host.writing or self.now < host.paused_until or not host.drives(self.now):
+        if host.writing or self.now < host.paused_until or not host.drives(self.now) or self.is_outside(host):
             return
         term = host.election.term
         if host.claiming.is_caught_up():
@@ -382,6 +382,24 @@ class Household:
             self._heed(host, host.claiming.claim(claim, host.clock(self.now)))
 
     # Who is enrolled
+
+    def is_outside(self, host: Host) -> bool:
+        """Whether a device that was about to be let in has remained a household of its own."""
+        return not self.small and host.election is not None and host.election.membership.ids == (host.id,)
+
+    def enrol(self, driver: Host, host: Host, voter: Voter) -> None:
+        """Let a device in: when it has entered the household durably, the driver is asked to enrol it."""
+        if driver.election is None:
+            return
+        membership, term = driver.election.membership, driver.election.term
+        self.feed(host, lambda election: election.adopt(membership, host.clock(self.now)))
+
+        def entered() -> None:
+            ready = host.election and host.disk.membership == membership and not host.writing
+            if ready and driver.election and driver.election.term == term:
+                self.ask_change(driver, driver.election.membership.with_voter(voter))
+
+        self.at(20, entered)
 
     def ask_change(self, host: Host, wanted: tuple[Voter, ...]) -> None:
         """A person enrols or removes a device at the driver: books first, then the membership."""
