@@ -12,6 +12,7 @@ import pytest
 from muleteer.store import memory as module
 from muleteer.store.memory import TurnMemory
 from muleteer.store.sessions import LARGEST_TALK, LONGEST_TALK, Exchange
+from tests.store.test_memory import in_files
 
 
 @pytest.fixture
@@ -70,8 +71,7 @@ async def test_only_what_has_a_name_is_listed_and_forgetting_takes_all_of_it(
     assert (listed.name, listed.turns, listed.said) == ("party", 2, "unforgettable")
     assert await memory.forget_session("party") == 2
     assert await memory.sessions() == []
-    files = [file.read_bytes() for file in tmp_path.glob("memory.db*")]
-    assert not any(b"unforgettable" in content for content in files)
+    assert not in_files(tmp_path / "memory.db", "unforgettable")
 
 
 async def test_turns_from_before_sessions_were_kept_are_told_as_looked_up(tmp_path: Path) -> None:

@@ -26,38 +26,45 @@ CANNOT = 0.9
 # Words of a part that can stand alone; fewer lean on the part before.
 LEANING = 2
 
-_JOINT = re.compile(
-    r"(?:[?!;]|(?<![\d.])\.)\s+(?=\S)|,?\s+(?:and|und|y|et|e|en|ve)(?:\s+(?:then|also|dann|auch|luego|puis|poi))?\s+"
-    r"|,\s+(?:then|dann|luego|puis|poi)\s+",
-    re.IGNORECASE,
-)
+_AND = {"en": "and", "de": "und", "es": "y|e", "fr": "et", "it": "ed?", "nl": "en", "pt": "e", "tr": "ve"}
+_THEN = "then|also|dann|auch|luego|después|puis|aussi|poi|anche|dan|ook|depois|sonra"
+_JOINTS = {
+    language: re.compile(
+        rf"(?:[?!;]|(?<![\d.])\.)\s+(?=\S)|,?\s+(?:{word})(?:\s+(?:{_THEN}))?\s+|,\s+(?:{_THEN})\s+",
+        re.IGNORECASE,
+    )
+    for language, word in _AND.items()
+}
 _TOGETHER = re.compile(
     r"\b(?:between|both|zwischen|beide\w*|entre|ambos|tra|fra|tussen|arasında|plus|minus|times|mal|sum of)\b",
     re.IGNORECASE,
 )
 _EDGES = " \t\n,.;?!¿¡"
+_STOPS = tuple(".;?!")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One piece of a message: as it was said, and `leaning`, with what it leans on in the part before; empty
-    where it leans on nothing."""
+    """One piece of a message: as it was said, and `leaning`, with what it leans on in the first part; empty
+    where it leans on nothing. `joined`: by a word such as "and", and not a sentence of its own."""
 
     said: str
     leaning: str = ""
+    joined: bool = False
 
 
-def parts(message: str) -> list[Part]:
-    """How the message may be cut; empty where it may not."""
-    pieces = [piece.strip(_EDGES) for piece in _JOINT.split(message)]
-    pieces = [piece for piece in pieces if piece]
-    if not 1 < len(pieces) <= MOST_PARTS or len(pieces[0].split()) < 2:
+def parts(message: str, language: str = "en") -> list[Part]:
+    """How a message in this language may be cut; empty where it may not."""
+    joint = _JOINTS[language]
+    joints = [each.strip()[:1] not in _STOPS for each in joint.findall(message)]
+    pieces = [piece.strip(_EDGES) for piece in joint.split(message)]
+    if not 1 < len(pieces) <= MOST_PARTS or len(pieces[0].split()) < 2 or not all(pieces):
         return []
     if condition(message) or negated(message) or _TOGETHER.search(message):
         return []
     found, first = [Part(pieces[0])], pieces[0]
-    for piece in pieces[1:]:
-        found.append(Part(piece, _leaning(first, piece)))
+    for piece, joined in zip(pieces[1:], joints, strict=True):
+        found.append(Part(piece, _leaning(first, piece), joined))
     return found
 
 
@@ -74,8 +81,9 @@ def _leaning(first: str, piece: str) -> str:
 
 
 def missing(reply: float, part: Part) -> bool:
-    """Whether a part that is so likely to want no tool is a request all the same, which cannot be done."""
-    return reply >= CANNOT and len(part.said.split()) > LEANING
+    """Whether a part that is so likely to want no tool is a request all the same, which cannot be done; a
+    sentence of its own may be a greeting, or tell what the request is about."""
+    return part.joined and reply >= CANNOT and len(part.said.split()) > LEANING
 
 
 def apart(plans: Sequence[Plan], repeatable: Sequence[bool]) -> bool:

@@ -17,13 +17,12 @@ import copy
 import secrets
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 
 from muleteer import session
 from muleteer.engine.protocol import Message
 from muleteer.errors import RequestError, TooLongError
-from muleteer.harness import answer, compound, landing
+from muleteer.harness import answer, landing
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.attempt import Attempt
 from muleteer.harness.brains import Brain, Brains, Chosen, Lane
@@ -33,6 +32,7 @@ from muleteer.harness.exact import Audit, ExactLane
 from muleteer.harness.free.elsewhere import Elsewhere
 from muleteer.harness.free.turn import FreeTurn
 from muleteer.harness.language import language
+from muleteer.harness.partwise import Partwise
 from muleteer.harness.phrases import phrases
 from muleteer.harness.record import Record
 from muleteer.harness.signals import ConfirmSignal, Plan, PlanSignal
@@ -145,7 +145,8 @@ class _Turn:
         id: str = "",
     ) -> None:
         self._harness, self._message = copy.copy(harness), message
-        words = phrases(language(message, harness.language))
+        self._language = language(message, harness.language)
+        words = phrases(self._language)
 
         def noticed(event: Event) -> None:
             if isinstance(event, Planned):
@@ -159,7 +160,7 @@ class _Turn:
         self._chosen = Chosen("local")
         self._private = False
         self._used: set[str] = set()
-        self._parts: list[tuple[str, Plan]] = []  # of the message, that are still to be carried out
+        self._parts = Partwise(self._harness.catalogue, self._record, self._attempt)
 
     async def run(self, history: Sequence[Message], brain: str, private: bool) -> None:
         """A message, by the brain that is wanted and may be asked."""
@@ -176,7 +177,7 @@ class _Turn:
         """The rest of a turn whose question is answered."""
         self._record.plan = Plan(pending.handles, 1.0)
         self._record.calls += pending.calls
-        self._parts = list(pending.parts)
+        self._parts.left = list(pending.parts)
         await self._to_outcome(pending.message, self._answered(pending, yes))
 
     async def _to_outcome(
@@ -239,14 +240,14 @@ class _Turn:
         found, calls = tuple(record.bridge.results), tuple(record.calls)
         call = (self._message, signal.tool, signal.arguments)
         pending = Pending(
-            record.id, *call, record.plan.handles, found, calls, self._attempt.pause, tuple(self._parts)
+            record.id, *call, record.plan.handles, found, calls, self._attempt.pause, tuple(self._parts.left)
         )
         self._harness.confirmations.add(pending)
         return pending
 
     async def _attempts(self, message: str, history: Sequence[Message]) -> None:
-        if await self._apart(message):
-            await self._carry_out_parts()
+        if await self._parts.cut(message, self._language, self._planned):
+            await self._parts.carry_out()
             return
         failed: list[Plan] = []
         for attempt in range(1, PLAN_ATTEMPTS + 1):
@@ -278,54 +279,9 @@ class _Turn:
         except PlanSignal as signal:
             return signal.plan
 
-    async def _apart(self, message: str) -> bool:
-        """Whether the message is several requests; then `_parts` has each with its plan. One that cannot be
-        done stands there without handles."""
-        parts: list[tuple[str, Plan]] = []
-        for part in compound.parts(message):
-            said, plan = part.said, await self._planned(part.said)
-            leans = not plan.handles or (parts and plan.handles == parts[0][1].handles)
-            if part.leaning and leans:
-                said, plan = part.leaning, await self._planned(part.leaning)
-            if not plan.handles and not compound.missing(plan.confidence, part):
-                return False
-            parts.append((said, plan))
-        able = [plan for _, plan in parts if plan.handles]
-        alone = any(self._harness.catalogue.skill(plan.handles[0]) for plan in able)
-        if not able or (len(able) == 1 and (alone or len(parts) == 1)):
-            return False
-        if not compound.apart(able, [self._repeatable(plan) for plan in able]):
-            return False
-        self._parts = parts
-        return True
-
-    def _repeatable(self, plan: Plan) -> bool:
-        """Whether its tool may be asked several things in one message: not where they may be one thing."""
-        tool = self._harness.catalogue.tool(plan.handles[0])
-        return tool is not None and tool.effect != "write" and not tool.exact
-
-    async def _carry_out_parts(self) -> None:
-        """Each part of the message like a message of its own, what came of it on a line of its own; what
-        cannot be done, or no longer, is said."""
-        record, handles = self._record, dict[str, None]()
-        while self._parts:
-            said, plan = self._parts.pop(0)
-            before = len(record.said)
-            record.plan = plan
-            if before:
-                record.say("\n")
-            if plan.handles and not record.ledger.withdrawn:
-                record.emit(Planned(plan.handles, round(plan.confidence, 4), 1))
-                await self._attempt.run(said)
-                handles |= dict.fromkeys(plan.handles)
-            if not record.said[before:].strip():
-                record.say(record.words.left_out.format(part=said))
-        record.plan = replace(record.plan, handles=tuple(handles))
-
     async def _answered(self, pending: Pending, yes: bool) -> None:
         await self._attempt.go_on(pending, yes)
-        if self._parts:
-            await self._carry_out_parts()
+        await self._parts.carry_out()
 
     async def _skill(self, skill: Skill | None, name: str) -> None:
         """The one plan of a turn that has no planner."""

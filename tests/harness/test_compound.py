@@ -1,0 +1,237 @@
+"""Several requests in one message: each is done, or it is said which one was not."""
+
+from __future__ import annotations
+
+import pytest
+
+from muleteer.harness.compound import parts
+from muleteer.harness.events import Confirm, Event, TurnFinished
+from muleteer.harness.language import language
+from muleteer.harness.turn import Harness
+from muleteer.settings.sections import Budgets
+from muleteer.skills import Catalogue
+from muleteer.tool import Result, Services, tool
+from muleteer.toolbox import Toolbox
+from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain
+
+
+class Home:
+    """A switch, a clock, a calculator and a notebook, without examples: plans are what the script says."""
+
+    def __init__(self) -> None:
+        self.ran: list[tuple[object, ...]] = []
+        self.clock = Result.ok("It is noon.")
+
+        @tool(effect="physical")
+        async def switch(name: str, state: str) -> Result:
+            """Switch a thing.
+
+            name: what
+            state: on or off
+            """
+            self.ran.append((name, state))
+            return Result.ok(f"The {name} is {state}.")
+
+        @tool(effect="read")
+        async def clock(place: str = "") -> Result:
+            """Tell the time.
+
+            place: a city
+            """
+            self.ran.append((place,))
+            return self.clock
+
+        @tool(effect="read", exact=("expression",))
+        async def sums(expression: str) -> Result:
+            """Calculate.
+
+            expression: a sum
+            """
+            self.ran.append((expression,))
+            return Result.ok(f"{expression} it is.")
+
+        @tool(effect="write")
+        async def keep(note: str) -> Result:
+            """Keep a note.
+
+            note: the text
+            """
+            self.ran.append((note,))
+            return Result.ok("Noted.")
+
+        self.catalogue = Catalogue({}, Toolbox.of([switch, clock, sums, keep], Services()))
+
+    async def turn(
+        self, message: str, *script: Scripted, confirm: tuple[str, ...] = (), budgets: Budgets | None = None
+    ) -> Event:
+        self.brain = ScriptedBrain(*script)
+        self.harness = Harness(self.brain, self.catalogue, budgets or Budgets(), confirm)
+        *_, last = [event async for event in self.harness.run(message)]
+        assert not self.brain.script, f"not asked for: {self.brain.script}"
+        return last
+
+
+@pytest.fixture
+def home() -> Home:
+    return Home()
+
+
+def plan(handle: str) -> Choose:
+    return Choose({handle: 1.0})
+
+
+async def test_two_different_requests_are_both_done(home: Home) -> None:
+    last = await home.turn(
+        "what time is it in Tokyo and 3*4",
+        plan("clock"),
+        plan("sums"),
+        Fill({"place": "Tokyo"}),
+        Fill({"expression": "3*4"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "It is noon.\n3*4 it is."
+    assert last.handles == ("clock", "sums")
+    assert home.ran == [("Tokyo",), ("3*4",)]
+
+
+async def test_one_order_for_two_things_does_both(home: Home) -> None:
+    last = await home.turn(
+        "switch on the fan and the light",
+        plan("switch"),
+        plan("reply"),
+        plan("switch"),
+        Fill({"name": "fan", "state": "on"}),
+        Fill({"name": "light", "state": "on"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "The fan is on.\nThe light is on."
+    said = [prompt.messages[-1].content for prompt in home.brain.asked]
+    assert said[2] == "switch on the light", "what it leans on comes along"
+
+
+async def test_what_cannot_be_done_is_said(home: Home) -> None:
+    last = await home.turn(
+        "what time is it in Rome and order a large pizza",
+        plan("clock"),
+        plan("reply"),
+        Fill({"place": "Rome"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "It is noon.\nI did not do this part: order a large pizza. Ask for it alone."
+
+
+async def test_what_is_empty_and_what_could_not_be_checked_stay_apart_in_a_compound_answer(
+    home: Home,
+) -> None:
+    home.clock = Result.unavailable("The clock does not answer.")
+    last = await home.turn(
+        "what time is it in Tokyo and 3*4",
+        plan("clock"),
+        plan("sums"),
+        Fill({"place": "Tokyo"}),
+        Fill({"expression": "3*4"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "The clock does not answer.\n3*4 it is."
+
+
+async def test_a_spent_budget_says_which_part_was_left_out(home: Home) -> None:
+    last = await home.turn(
+        "what time is it in Tokyo and 3*4",
+        plan("clock"),
+        plan("sums"),
+        Fill({"place": "Tokyo"}),
+        budgets=Budgets(turn=28),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "It is noon.\nI did not do this part: 3*4. Ask for it alone."
+
+
+async def test_one_sum_stays_one(home: Home) -> None:
+    last = await home.turn(
+        "How many grams are 3 pounds and 4 ounces?",
+        plan("sums"),
+        plan("reply"),
+        plan("sums"),
+        plan("sums"),
+        Fill({"expression": "3 pounds + 4 ounces in grams"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert home.ran == [("3 pounds + 4 ounces in grams",)]
+
+
+async def test_one_note_stays_one(home: Home) -> None:
+    await home.turn(
+        "remember the milk and the eggs",
+        plan("keep"),
+        plan("reply"),
+        plan("keep"),
+        plan("keep"),
+        Fill({"note": "the milk and the eggs"}),
+    )
+    assert home.ran == [("the milk and the eggs",)]
+
+
+async def test_after_a_yes_the_other_parts_follow_and_may_ask_too(home: Home) -> None:
+    last = await home.turn(
+        "switch on the fan and the light",
+        plan("switch"),
+        plan("switch"),
+        plan("switch"),
+        Fill({"name": "fan", "state": "on"}),
+        confirm=("physical",),
+    )
+    assert isinstance(last, Confirm)
+    assert home.ran == []
+    home.brain.script.append(Fill({"name": "light", "state": "on"}))
+    pending = home.harness.take(last.turn)
+    *_, last = [event async for event in home.harness.confirmed(pending, True)]
+    assert isinstance(last, Confirm), "the second is asked about as well"
+    assert home.ran == [("fan", "on")]
+    *_, done = [event async for event in home.harness.confirmed(home.harness.take(last.turn), True)]
+    assert isinstance(done, TurnFinished)
+    assert home.ran == [("fan", "on"), ("light", "on")]
+
+
+async def test_a_sentence_that_wants_nothing_is_no_part(home: Home) -> None:
+    last = await home.turn(
+        "good morning to you all. what time is it in Rome",
+        plan("reply"),
+        plan("clock"),
+        Fill({"place": "Rome"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "It is noon."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "what time is it",
+        "if it is cold, turn on the heater and the fan",
+        "turn on the fan and not the light",
+        "the time difference between London and Tokyo",
+        "salt and pepper",
+        "a and b and c and d and e and f",
+        "what is 3.5 times 2.5",
+        "qué hay en el sótano de mi casa",
+        "est-ce qu'il y a des rendez-vous",
+    ],
+)
+def test_what_may_be_one_request_is_not_cut(message: str) -> None:
+    assert parts(message, language(message)) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "said", "leaning"),
+    [
+        ("switch on the fan and the light", "the light", "switch on the light"),
+        ("schalte die Lampe und die Pumpe an", "die Pumpe an", "schalte die Pumpe an"),
+        ("what time is it in Tokyo and in Rome", "in Rome", "what time is it in Rome"),
+        ("time in Tokyo and Rome", "Rome", "time in Rome"),
+        ("turn off the lamp. what is 3 * 4?", "what is 3 * 4", ""),
+    ],
+)
+def test_a_part_that_leans_takes_what_it_leans_on(message: str, said: str, leaning: str) -> None:
+    found = parts(message, language(message))
+    assert [(part.said, part.leaning) for part in found[1:]] == [(said, leaning)]
