@@ -41,6 +41,19 @@ model = "tiny"
 folders = ["/srv/papers"]
 """
 
+# Carried out by code alone, so that a run costs no model.
+SKILL = """\
+---
+name: morning-look
+description: Looks at the device every morning.
+metadata:
+  examples: ["How is the device this morning?"]
+  schedule: "*-*-* 07:00"
+  run: all
+---
+1. Call @device-info.
+"""
+
 SCRIPT = f"""\
 #!{VENV}/bin/python3
 import sys
@@ -95,8 +108,14 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
     config.write_text(SETTINGS)
     model = models.locate("tiny")
     assert model, "The model tiny is missing; run make setup."
+    note = folder / "SKILL.md"
+    note.write_text(SKILL)
     return Package(
-        {venv: VENV, config: "/etc/muleteer/config.toml"},
+        {
+            venv: VENV,
+            config: "/etc/muleteer/config.toml",
+            note: "/etc/muleteer/skills/morning-look/SKILL.md",
+        },
         {Path(sysconfig.get_path("purelib")): LIBRARIES, model.parent: MODELS},
     )
 
@@ -121,15 +140,11 @@ def service(boots: Boots) -> Iterator[Machine]:
         yield booted
 
 
-def install(booted: Machine) -> None:
-    """Install the service, and let anna use it."""
-    share = f"{VENV}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages/muleteer/share"
-    booted.run("sh", "-c", f"cp {share}/systemd/*.service {share}/systemd/*.socket /etc/systemd/system/")
-    booted.run("systemd-sysusers", f"{share}/systemd/sysusers.d/muleteer.conf")
-    booted.run("systemd-tmpfiles", "--create", f"{share}/systemd/tmpfiles.d/muleteer.conf")
-    booted.run("systemctl", "daemon-reload")
-    booted.run("systemctl", "enable", "--now", "muleteer.service")
+def install(booted: Machine, *options: str) -> str:
+    """Install the service as an administrator would, and let anna use it; what the installation says."""
+    said = booted.said(COMMAND, "install", *options)
     booted.run("usermod", "--append", "--groups", "muleteer", "anna")
+    return said
 
 
 def _fixtures(item: pytest.Item) -> set[str]:

@@ -42,6 +42,7 @@ COMMANDS = {
     "inbox": ("muleteer.cli.inbox:inbox", "Show what background turns came to."),
     "trace": ("muleteer.cli.trace:trace", "Show what a turn did, with times and tokens."),
     "logs": ("muleteer.cli.logs:logs", "Show the service's log."),
+    "doctor": ("muleteer.cli.doctor:doctor", "Check this device, and say what to do."),
     "install": ("muleteer.cli.install:install", "Make the daemon a service of systemd."),
     "uninstall": ("muleteer.cli.install:uninstall", "Take that service away."),
     "reload": ("muleteer.cli.reload:reload", "Take up new settings, skills and tools without a restart."),

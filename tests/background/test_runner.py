@@ -1,0 +1,249 @@
+"""Background turns over a seat, an inbox and turns that are scripted; the schedule is systemd's."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from muleteer.background.deferring import Look
+from muleteer.background.runner import Background, Ended
+from muleteer.background.spending import Spending
+from muleteer.errors import EngineError, RequestError
+from muleteer.harness.events import LevelUse, Outcome, TurnFinished
+from muleteer.services import Claim, Claimed, Driver, InboxEntry, Services
+from muleteer.settings.background import BackgroundSettings
+from muleteer.skills import Catalogue, load_catalogue
+from muleteer.toolbox import Toolbox
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("systemd-analyze"), reason="systemd-analyze is not here: apt-get install systemd"
+)
+
+SKILL = """\
+---
+name: {name}
+description: Looks at the time.
+metadata:
+  examples: ["What is the morning like?"]
+{schedule}---
+1. Call @current-time.
+"""
+USED = (LevelUse("agent", 100, 90, 10, 5, 1.0),)
+SEVEN = datetime(2026, 11, 30, 7, 0, 1, tzinfo=UTC).timestamp()
+SLOT = "2026-11-30T07:00:00Z"
+
+
+@dataclass
+class Household:
+    """The seat, the inbox and the engine of a test; what it says may be changed at any time."""
+
+    here: bool = True
+    look: Look = field(default_factory=Look)
+    claims: dict[tuple[str, str], str] = field(default_factory=dict)
+    settled: list[tuple[str, str, bool]] = field(default_factory=list)
+    kept: list[InboxEntry] = field(default_factory=list)
+    passed_on: list[Ended] = field(default_factory=list)
+    ran: list[str] = field(default_factory=list)
+    hold: asyncio.Event = field(default_factory=asyncio.Event)
+    began: asyncio.Event = field(default_factory=asyncio.Event)
+    fault: Exception | None = None
+    pauses: int = 0
+    paused: asyncio.Event = field(default_factory=asyncio.Event)
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def driver(self) -> Driver:
+        return Driver(self.here, "driver" if self.here else "follower", "kitchen drives.")
+
+    async def claim(self, skill: str, slot: str, again: bool = False) -> Claimed:
+        if (skill, slot) in self.claims:
+            return Claimed(None, f"{skill} at {slot} was run on this device.")
+        self.claims[skill, slot] = "claimed"
+        return Claimed(Claim(skill, slot, 1, "me"))
+
+    async def may_finish(self, claim: Claim) -> bool:
+        return True
+
+    async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
+        self.settled.append((claim.slot, text, done))
+
+    async def entries(self, limit: int = 50, unread: bool = False) -> list[InboxEntry]:
+        return self.kept
+
+    async def read(self, ids: object) -> int:
+        return 0
+
+    @asynccontextmanager
+    async def begin(self, skill: str) -> AsyncIterator[Household]:
+        if self.fault:
+            raise self.fault
+        self.ran.append(skill)
+        self.began.set()
+        yield self
+
+    id: str = "t1"
+
+    async def result(self) -> Outcome:
+        await self.hold.wait()
+        return TurnFinished("t1", "It is seven.", ("morning",), (), USED, 10.0)
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses += 1
+        self.paused.set()
+        await self.go_on.wait()
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    for name, schedule in (("morning", '  schedule: "*-*-* 07:00"\n'), ("unplanned", "")):
+        (tmp_path / "skills" / name).mkdir(parents=True)
+        (tmp_path / "skills" / name / "SKILL.md").write_text(SKILL.format(name=name, schedule=schedule))
+    tools = Path(__file__).parents[2] / "tools"
+    return load_catalogue([tmp_path / "skills"], Toolbox.load([tools], Services()))
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+
+
+def made(house: Household, catalogue: Catalogue, folder: Path, **settings: int) -> Background:
+    return Background(
+        BackgroundSettings(**settings),  # type: ignore[arg-type]  # counts, all of them
+        house,
+        house,
+        lambda: catalogue,
+        house.begin,
+        lambda: _look(house),
+        house.passed_on.append,
+        Spending(folder / "background.json"),
+        house.pause,
+        lambda: SEVEN,
+    )
+
+
+async def _look(house: Household) -> Look:
+    return house.look
+
+
+@pytest.fixture
+def house() -> Household:
+    household = Household()
+    household.hold.set()
+    return household
+
+
+async def test_a_slot_is_run_once_settled_and_passed_on(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    background = made(house, catalogue, tmp_path)
+    first = await background.run("morning")
+    assert (first.state, first.slot, first.text, first.tokens) == ("done", SLOT, "It is seven.", 15)
+    assert house.settled == [(SLOT, "It is seven.", True)]
+    assert house.passed_on == [first]
+    again = await background.run("morning")
+    assert (again.state, again.reason) == ("skipped", f"morning at {SLOT} was run on this device.")
+    assert house.ran == ["morning"]
+    assert background.report()["tokens_today"] == 15
+
+
+async def test_of_many_that_are_asked_for_during_a_turn_one_runs_after_it(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    background = made(house, catalogue, tmp_path)
+    house.hold.clear()
+    first = asyncio.create_task(background.run("morning", by_hand=True))
+    await house.began.wait()
+    others = [asyncio.create_task(background.run("morning")) for _ in range(11)]
+    merged = [await each for each in others[1:]]
+    assert {each.state for each in merged} == {"merged"}
+    house.hold.set()
+    assert [(await first).state, (await others[0]).state] == ["done", "done"]
+    assert house.ran == ["morning", "morning"]
+
+
+async def test_it_waits_visibly_while_something_is_against_it(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    background = made(house, catalogue, tmp_path)
+    house.look = Look(strain="the processor is hot (85 °C)")
+    run = asyncio.create_task(background.run("morning"))
+    await house.paused.wait()
+    (waiting,) = background.report()["waiting"]  # type: ignore[misc]
+    assert waiting["reason"] == "the processor is hot (85 °C)"  # type: ignore[index]
+    house.look = Look()
+    house.go_on.set()
+    assert (await run).state == "done"
+    assert background.report()["waiting"] == []
+
+
+async def test_after_its_limit_it_is_skipped_and_that_is_in_the_inbox(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    house.look = Look(strain="the device runs on battery")
+    ended = await made(house, catalogue, tmp_path, wait=0).run("morning")
+    assert (ended.state, ended.reason) == ("skipped", "The device runs on battery.")
+    assert house.settled == [(SLOT, "morning was not run: the device runs on battery.", False)]
+    assert (house.ran, house.pauses) == ([], 0)
+
+
+async def test_where_another_device_drives_its_result_ends_the_waiting(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    house.look = Look(driver="kitchen drives")
+    run = asyncio.create_task(made(house, catalogue, tmp_path).run("morning"))
+    await house.paused.wait()
+    when = datetime.now(UTC)
+    house.kept = [InboxEntry("k-1", "kitchen", "morning", SLOT, when, "It is seven.")]
+    house.go_on.set()
+    assert (await run).state == "elsewhere"
+    assert (house.ran, house.claims) == ([], {})
+
+
+async def test_where_another_device_drives_and_says_nothing_the_slot_is_left_to_it(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    house.look = Look(driver="kitchen drives")
+    ended = await made(house, catalogue, tmp_path, wait=0).run("morning")
+    assert (ended.state, ended.reason, house.claims) == ("skipped", "kitchen drives", {})
+
+
+async def test_the_days_tokens_end_and_are_kept_over_a_restart(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    await made(house, catalogue, tmp_path, tokens=15).run("morning")
+    spending = Spending(tmp_path / "background.json")
+    await spending.open()
+    assert spending.tokens == 15
+    house.claims.clear()
+    background = made(house, catalogue, tmp_path, tokens=15)
+    background._spending = spending
+    ended = await background.run("morning")
+    assert (ended.state, house.ran) == ("skipped", ["morning"])
+    assert ended.reason == "The 15 tokens of today's background turns are used up."
+
+
+async def test_a_turn_that_fails_is_settled_as_failed(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    house.fault = EngineError("The engine is down.")
+    ended = await made(house, catalogue, tmp_path).run("morning")
+    assert (ended.state, ended.reason) == ("failed", "The engine is down.")
+    assert house.settled == [(SLOT, "The engine is down.", False)]
+
+
+async def test_only_a_skill_with_a_schedule_has_slots(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    background = made(house, catalogue, tmp_path)
+    with pytest.raises(RequestError, match="no schedule"):
+        await background.run("unplanned")
+    with pytest.raises(RequestError, match="There is no skill"):
+        await background.run("unknown")
+    assert (await background.run("unplanned", by_hand=True)).state == "done"
