@@ -173,7 +173,10 @@ def wait_until(holds: Callable[[], object], *devices: Device, seconds: float = D
     """Until `holds`; returns how many seconds that took. The devices' logs say why, if it never does."""
     began = time.monotonic()
     while not holds():
-        if time.monotonic() - began > seconds:
+        ended = any(
+            each.process is not None and each.process.poll() not in (None, 0, -9, -15) for each in devices
+        )
+        if ended or time.monotonic() - began > seconds:
             seats = "\n".join(json.dumps(each.seat()) for each in devices)
             raise AssertionError(f"not within {seconds:g} seconds:\n{seats}")
         time.sleep(PAUSE)

@@ -103,6 +103,8 @@ async def test_a_code_is_good_for_a_few_tries(tmp_path: Path) -> None:
                 await second.seat.join(wrong, first.address)
         with pytest.raises(SeatError, match="no code is shown"):
             await second.seat.join(code, first.address)
+        with pytest.raises(SeatError, match="cannot be found"):
+            await second.seat.join(code, "127.0.0.1:1")
         assert first.seat.enrolment.roster is None
         await pair(first, second)
         await until(lambda: together([first, second]))
