@@ -90,7 +90,17 @@ def test_an_address_is_named(message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["send a mail to Tom", "post this", "open letter.pdf", "it is 3.5 m", "z.B. heute", "at 7.30"]
+    "message",
+    [
+        "send a mail to Tom",
+        "mail it to tom@example.org",
+        "write to anna.it@mail.example.de",
+        "post this",
+        "open letter.pdf",
+        "it is 3.5 m",
+        "z.B. heute",
+        "at 7.30",
+    ],
 )
 def test_a_message_without_an_address_wants_no_page(message: str) -> None:
     assert against(message, PAGE) == NO_ADDRESS

@@ -51,7 +51,7 @@ _MORE = re.compile(r",|;|\b(?:and|then|und|dann|y|et|puis|e|en|dan|ve)\b", re.IG
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _ADDRESS = re.compile(
     r"\bhttps?://\S|\bwww\.\w|\b(?:\d{1,3}\.){3}\d{1,3}\b"
-    r"|\b[a-z0-9][a-z0-9-]*\.(?:[a-z0-9-]+\.)*(?:[a-z]{2,3}|info|online|example|local|home|lan|test|site|blog)\b(?!\.\w)"
+    r"|(?<![@\w.-])[a-z0-9][a-z0-9-]*\.(?:[a-z0-9-]+\.)*(?:[a-z]{2,3}|info|online|example|local|home|lan|test|site|blog)\b(?!\.\w|@)"
     r"(?:[:/]\S*)?",
     re.IGNORECASE,
 )
