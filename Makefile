@@ -2,6 +2,8 @@
 #
 #   make demo    one turn end to end on the default model      make setup   what both need
 #   make test    every check that CI runs                      make clean   back to a fresh clone
+#   make nightly many simulated households (RUNS, FIRST)
+#   make deb     a Debian package for this machine's kind of processor, in dist/
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,7 +16,7 @@ export RUFF_CACHE_DIR := $(CURDIR)/.cache/ruff
 export MYPY_CACHE_DIR := $(CURDIR)/.cache/mypy
 export PYTHONUNBUFFERED := 1
 
-.PHONY: setup demo test test-lowest clean check-python llama
+.PHONY: setup deb demo test test-lowest clean check-python llama
 
 setup: $(INSTALLED)
 	@echo "== model tiny"
@@ -38,12 +40,22 @@ test: setup
 	@echo "== tests: pytest"
 	@$(BIN)/pytest -o cache_dir=.cache/pytest
 
+deb: setup
+	@echo "== Debian package"
+	@$(BIN)/python .ci/deb.py
+
 # The lower bounds of pyproject.toml, on the tests that need no model.
 test-lowest: $(INSTALLED)
 	@echo "== lowest: $$($(BIN)/python .ci/lowest.py | tr '\n' ' ')"
 	@$(PYTHON) -m venv --clear .cache/lowest
 	@.cache/lowest/bin/python -m pip install -q $$(ls $(WHEELS)/*.whl) -e '.[dev]' $$($(BIN)/python .ci/lowest.py)
 	@.cache/lowest/bin/pytest -o cache_dir=.cache/pytest -m "not model" --ignore tests/test_packaging.py
+
+# The election under faults, on every core; a run that was ended goes on with FIRST=... (it says where).
+RUNS ?= 100000
+FIRST ?= 0
+nightly: $(INSTALLED)
+	@$(BIN)/python -m tests.seat.nightly --runs $(RUNS) --first $(FIRST)
 
 clean:
 	rm -rf .venv .cache build dist .ruff_cache .mypy_cache .pytest_cache .hypothesis

@@ -150,7 +150,8 @@ class Election(Roles):
         if message.term > self.term:
             self._obey(message.term, f"{message.source} asks for votes")
         if message.term == self.term and self.vote in ("", message.source) and not self.driver:
-            self.vote, self._dirty = message.source, True
+            if not self.vote:
+                self.vote, self._dirty = message.source, True
             self._round = None
             self._deadline = self.now + self.timing.round + self._delay()
             self._send(Kind.VOTE_REPLY, message.source, clock=message.clock, granted=True)

@@ -1,0 +1,49 @@
+"""The household under every kind of fault; nightly.py plays many more seeds, and replays one that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from muleteer.seat.claiming import Claiming
+from muleteer.seat.election import Election
+from tests.seat import mutants
+from tests.seat.faults import BOUND, play
+from tests.seat.household import BrokenError
+from tests.seat.nightly import replay, tally
+
+RUNS = 2000
+MOST_SEEDS = 1500  # to find a broken machine; most are found within a hundred
+
+
+def test_no_fault_breaks_an_invariant() -> None:
+    result = tally(range(RUNS))
+    assert not result.broken, replay(result.broken[0][0])
+    assert result.runs == RUNS
+    assert result.slowest < BOUND
+    assert result.claimed > RUNS  # work was done at all
+
+
+def test_the_same_seed_is_the_same_run() -> None:
+    assert replay(57) == replay(57)
+    assert replay(57).endswith("--replay 57")
+
+
+def _breaks(broken: Callable[[int], object]) -> bool:
+    for seed in range(MOST_SEEDS):
+        try:
+            broken(seed)
+        except BrokenError:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("machine", mutants.ELECTIONS, ids=lambda machine: machine.__name__)
+def test_a_broken_election_is_found(machine: type[Election]) -> None:
+    assert _breaks(lambda seed: play(seed, machine=machine))
+
+
+@pytest.mark.parametrize("claims", mutants.CLAIMINGS, ids=lambda claims: claims.__name__)
+def test_broken_claims_are_found(claims: type[Claiming]) -> None:
+    assert _breaks(lambda seed: play(seed, claims=claims))
