@@ -115,7 +115,7 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(house: Household, catalogue: Catalogue, folder: Path, **settings: int) -> Background:
     return Background(
-        BackgroundSettings(**settings),  # type: ignore[arg-type]  # counts, all of them
+        BackgroundSettings(**settings),
         house,
         house,
         lambda: catalogue,
@@ -175,8 +175,9 @@ async def test_it_waits_visibly_while_something_is_against_it(
     house.look = Look(strain="the processor is hot (85 °C)")
     run = asyncio.create_task(background.run("morning"))
     await house.paused.wait()
-    (waiting,) = background.report()["waiting"]  # type: ignore[misc]
-    assert waiting["reason"] == "the processor is hot (85 °C)"  # type: ignore[index]
+    waiting = background.report()["waiting"]
+    assert isinstance(waiting, list)
+    assert [each["reason"] for each in waiting] == ["the processor is hot (85 °C)"]
     house.look = Look()
     house.go_on.set()
     assert (await run).state == "done"

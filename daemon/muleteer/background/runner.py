@@ -166,9 +166,9 @@ class Background:
         """Wait as long as something is against it; the end, if it must not be run."""
         limit = self._settings.wait * 60.0
         while True:
-            if await self._done_elsewhere(skill, waiting.slot):
-                return Ended(skill, waiting.slot, "elsewhere", "Another device has run it.")
             look = await self._look()
+            if look.driver and await self._done_elsewhere(skill, waiting.slot):
+                return Ended(skill, waiting.slot, "elsewhere", "Another device has run it.")
             decision, reason = decide(look, time.monotonic() - waiting.since, limit)
             if decision is Decision.RUN:
                 return None

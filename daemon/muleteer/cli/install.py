@@ -32,14 +32,15 @@ def install(user: bool, dry_run: bool, no_start: bool) -> None:
     Example:
       sudo muleteer install --dry-run
     """
-    from muleteer import config
+    from muleteer import config, paths
     from muleteer.systemd import installing
     from muleteer.systemd.manager import Manager
 
     program = installing.program()
     if not user and (why := installing.reachable(program)):
         raise ConfigError(f"The service could not start: {why}.")
-    settings = config.load()
+    shared = paths.SYSTEM_CONFIG / "config.toml"
+    settings = config.load(shared if not user and shared.exists() else None)
     wish = installing.Wish(
         settings.service.memory_high,
         settings.service.memory_max,
