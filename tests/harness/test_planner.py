@@ -121,3 +121,52 @@ async def test_a_spent_budget_asks_nothing() -> None:
     with pytest.raises(BudgetExceeded):
         await Planner(MENU, 1000).plan(brain, book, "x")
     assert brain.asked == []
+
+
+TWO = [
+    MenuLine(
+        "sensor", "Read sensors.", ("is the attic warm", "is the pump running", "how damp is the cellar")
+    ),
+    MenuLine("device-info", "About this device.", ("are you warm", "how long have you been running")),
+]
+
+
+async def test_where_the_first_look_is_unsure_the_nearest_examples_are_shown_and_it_is_asked_again() -> None:
+    brain, book = ScriptedBrain(Choose({"sensor": 0.4, "device-info": 0.4, "reply": 0.2})), ledger()
+    brain.second = Choose({"sensor": 0.9, "device-info": 0.1})
+    planner = Planner(TWO, 1000)
+    weighed = await planner.weigh(brain, book, "xyz")
+    (looked,) = brain.looked
+    constant = len(planner.prompt("").messages) - 1
+    assert looked.messages[:constant] == planner.prompt("").messages[:constant], "the constant part stays"
+    assert looked.constant == constant
+    near = [message.content for message in looked.messages[constant:-1]]
+    assert near[near.index("are you warm") + 1] == "@device-info"
+    assert looked.messages[-1].content == "xyz"
+    assert weighed.again["sensor"] == 0.9
+    assert weighed.plan is not None
+    assert weighed.plan.handles == ("sensor",)
+    assert [level.name for level in book.levels] == ["planner", "planner"]
+
+
+def test_of_the_examples_the_nearest_comes_last() -> None:
+    near = Planner(TWO, 1000).learn().nearest("is the pump running now", ["sensor", "device-info"], 1)
+    assert near[-1] == ("is the pump running", "sensor")
+    assert [handle for _, handle in near] == ["device-info", "sensor"]
+
+
+async def test_where_it_is_sure_it_is_asked_once() -> None:
+    brain = ScriptedBrain(Choose({"sensor": 0.98, "reply": 0.02}))
+    weighed = await Planner(TWO, 1000).weigh(brain, ledger(), "is the pump running")
+    assert brain.looked == []
+    assert weighed.again == {}
+
+
+async def test_a_message_too_long_for_a_second_look_is_decided_by_the_first() -> None:
+    brain = ScriptedBrain(Choose({"sensor": 0.4, "device-info": 0.4, "reply": 0.2}))
+    planner = Planner(TWO, 0)
+    planner = Planner(TWO, await brain.count(planner.prompt("xyz")))
+    weighed = await planner.weigh(brain, ledger(), "xyz")
+    assert brain.looked == []
+    assert weighed.again == {}
+    assert weighed.plan is not None
