@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from muleteer.engine.protocol import Message
+from muleteer.engine.protocol import Conversation, Message, Use
 from muleteer.errors import EngineDiedError
+from muleteer.harness import turn
 from muleteer.harness.events import (
     CallFinished,
     CallStarted,
@@ -280,6 +281,24 @@ async def test_the_clock_stops_a_turn(house: House) -> None:
     assert isinstance(last, TurnFailed)
     assert last.code == "over_budget"
     assert "0.1 seconds" in last.message
+
+
+class StuckMenu(ScriptedBrain):
+    """Never gets to the end of the menu."""
+
+    async def warm(self, prompt: Conversation) -> Use:
+        await asyncio.Event().wait()
+        raise AssertionError("unreachable")
+
+
+async def test_reading_the_menu_after_a_start_is_not_the_turns_time_and_is_bounded_itself(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "MENU_SECONDS", 0.3)
+    harness = Harness(StuckMenu(), house.catalogue, Budgets(seconds=0.1))
+    last = (await events_of(harness, "time in Rome?"))[-1]
+    assert isinstance(last, TurnFailed)
+    assert "0.3 seconds" in last.message
 
 
 async def test_a_message_over_its_budget_is_refused_with_both_counts(house: House) -> None:

@@ -14,7 +14,7 @@ from muleteer.errors import TooLongError
 from muleteer.harness import answer, follower, orders, provenance, steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Lane
-from muleteer.harness.claims import claims
+from muleteer.harness.claims import any_claim
 from muleteer.harness.confirmation import Pause, Pending
 from muleteer.harness.dispatcher import Dispatcher, Gate
 from muleteer.harness.record import Record
@@ -91,7 +91,9 @@ class Attempt:
     async def _rest(self, pause: Pause, dispatcher: Dispatcher, control: str, message: str) -> str:
         """What follows the call that a yes was given to; L2's closing words. Another call may need a yes."""
         try:
-            if pause.run and not (pause.run == "first" and self._record.found()):
+            if pause.run == "first" and self._record.found():
+                self._record.bridge.results[:] = self._record.bridge.results[-1:]
+            elif pause.run:
                 await steps.carry_out(pause.run, pause.skills, pause.tools, dispatcher, message)
             if pause.written:
                 return await self._follower.go_on(dispatcher, *pause.written, control)
@@ -158,7 +160,7 @@ class Attempt:
         if len(record.said) == before:
             scrubber = Scrubber(self._handles)
             words = scrubber.feed(prose) + scrubber.finish()
-            record.say(record.words.not_done if claims(words) and not acted else words)
+            record.say(record.words.not_done if any_claim(words) and not acted else words)
 
 
 def _steps(skills: Sequence[Skill]) -> str:
