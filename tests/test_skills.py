@@ -109,6 +109,7 @@ def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -
         ("name: thing\ndescription: x\nmetadata:\n  examples: [7]", "metadata.examples must be text"),
         ("name: thing\ndescription: x\nmetadata:\n  budget: many", "budget must be a whole number of tokens"),
         ("name: thing\ndescription: x\nmetadata:\n  budget: true", "budget must be a whole number of tokens"),
+        ("name: thing\ndescription: x\nmetadata:\n  private: 1", "metadata.private must be true or false"),
         ("name: thing\ndescription: x\nmetadata:\n  schedule: 7", "metadata.schedule must be text"),
         ('name: thing\ndescription: "x \\ud800 y"', r"description has the character '\ud800', which cannot"),
         ('name: thing\ndescription: "\\e[31m red"', r"description has the character '\x1b'"),
@@ -306,3 +307,14 @@ def test_disabling_a_tool_takes_the_skills_that_need_it(tmp_path: Path, toolbox:
     catalogue.disable("two", "too long as well")
     assert catalogue.skills == {}
     assert catalogue.disabled["two"] == "too long as well"
+
+
+def test_private_is_a_yes_or_a_no_and_what_leads_to_it_is_private_too(
+    tmp_path: Path, toolbox: Toolbox
+) -> None:
+    front = "name: diary\ndescription: x\nmetadata:\n  private: true"
+    skill(tmp_path, "diary", "Ask @check-notebook.", front)
+    skill(tmp_path, "brief", "Ask @news, then @clock.")
+    skill(tmp_path, "news", "Ask @diary, then @brief.")
+    skill(tmp_path, "hours", "Ask @clock.")
+    assert load_catalogue([tmp_path], toolbox).private == {"diary", "brief", "news"}
