@@ -13,6 +13,7 @@ import pytest
 import uvloop
 
 from muleteer import session
+from muleteer.engine.protocol import Message
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.requests import BODY_SECONDS
@@ -58,6 +59,11 @@ class Served:
                 await self.client.get("/healthz")
 
 
+async def kept_of(session: str) -> tuple[Message, ...]:
+    """What is kept of every session that has a name."""
+    return (Message("user", f"said in {session}"),) if session else ()
+
+
 SECTIONS = {"prompts": lambda: {"ready": 9, "all": 14}}
 LIMIT = 2
 KEEP_ALIVE = 0.01  # seconds
@@ -100,6 +106,7 @@ async def served(
                 "standard",
                 listener.path,
                 sections=SECTIONS,
+                history=kept_of,
                 keep_alive=KEEP_ALIVE,
                 body=body_seconds,
             )

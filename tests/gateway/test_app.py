@@ -64,6 +64,14 @@ async def test_object_is_the_finished_turn(served: Served) -> None:
         assert reply.json() == wire(FINISHED.as_dict())[0]
 
 
+async def test_a_session_that_sends_no_history_has_what_is_kept_of_it(served: Served) -> None:
+    await ask(served, session="party")
+    await ask(served, session="party", history=[])
+    await ask(served)
+    kept = [[message.content for message in history] for _, history in served.harness.asked]
+    assert kept == [["said in party"], [], []]
+
+
 async def test_message_and_history_reach_the_harness(served: Served) -> None:
     history = [{"role": "user", "content": "I am Ada."}, {"role": "assistant", "content": "Hello Ada."}]
     await ask(served, history=history)
