@@ -41,7 +41,7 @@ from muleteer.web.fetching import WebReader
 
 log = logging.getLogger(__name__)
 
-NO_SEAT = "this device takes no part in a household; its log or `seat.enabled` in the settings says why."
+NO_SEAT = "this device takes no part in a household; its log says why."
 NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings names one."
 
 
@@ -122,7 +122,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             *conversations.routes(),
             *timer_routes(timers),
             events_route(broadcast),
-            *(seat_routes(seat) if seat else []),
+            *(seat_routes(seat, seat.view) if seat else []),
         ],
     )
 
@@ -137,9 +137,7 @@ def _device(folder: Path) -> str:
 
 
 async def _seat(settings: Settings, closing: Closing, broadcast: Broadcast) -> SeatService | None:
-    """This device's part in the household; None where it takes none."""
-    if not settings.seat.enabled:
-        return None
+    """This device's part in the household; None where what it must not forget is damaged."""
     try:
         seat = SeatService(settings.seat, settings.state, broadcast)
         await seat.open()

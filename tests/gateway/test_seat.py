@@ -17,7 +17,10 @@ from tests.seat.neighbours import Neighbour, neighbours, together, until
 
 
 def client(device: Neighbour) -> httpx.AsyncClient:
-    app = Starlette(routes=seat_routes(device.seat), exception_handlers={MuleteerError: replies.on_fault})
+    app = Starlette(
+        routes=seat_routes(device.seat, device.seat.view),
+        exception_handlers={MuleteerError: replies.on_fault},
+    )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 
@@ -58,7 +61,7 @@ async def test_a_household_is_made_looked_at_and_left_over_http(two: list[Neighb
         assert (refused.status_code, refused.json()["error"]["code"]) == (409, "seat")
         gone = await one.post("/v1/seat/forget", json={"device": second.id[:10]})
         assert gone.status_code == 200
-        await until(lambda: second.seat.now().role == "alone" and not second.seat.peers.links)
+        await until(lambda: second.seat.view.now().role == "alone" and not second.seat.peers.links)
         assert (await other.get("/v1/seat/members")).json() == {"members": []}
 
 

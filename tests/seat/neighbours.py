@@ -38,7 +38,7 @@ class Neighbour:
         return f"127.0.0.1:{self.seat.peers.port}"
 
     def drives(self) -> bool:
-        return self.seat.now().here
+        return self.seat.view.now().here
 
     async def start_again(self, *others: Neighbour) -> None:
         """With what is on disk, as after a power cut: what was running is gone without a word. It is told
@@ -85,7 +85,7 @@ async def pair(shows: Neighbour, types: Neighbour) -> None:
 
 def together(devices: Sequence[Neighbour]) -> bool:
     """Whether one of them drives, all others follow it, and all are enrolled."""
-    drivers = {each.seat.now().device for each in devices}
+    drivers = {each.seat.view.now().device for each in devices}
     ids = {each.id for each in devices}
     enrolled = all(set(each.seat.machine.election.membership.ids) == ids for each in devices)
     return (

@@ -53,7 +53,7 @@ async def test_no_certificate_a_foreign_one_and_a_forgotten_one_are_refused(tmp_
         await refused(first, bare)
         assert together(devices)
         assert first.drives()
-        assert first.seat.now().term < 9999
+        assert first.seat.view.now().term < 9999
 
 
 async def test_what_a_stranger_is_shown_holds_nothing_but_id_and_public_key(tmp_path: Path) -> None:

@@ -17,11 +17,16 @@ from muleteer.gateway import replies
 from muleteer.gateway.requests import read_as
 
 
-class Seated(Protocol):
-    """The part of the seat that is used here; each raises `SeatError` with a sentence."""
+class Seen(Protocol):
+    """What is told of the seat."""
 
     def report(self) -> Mapping[str, object]: ...
     def members(self) -> list[dict[str, object]]: ...
+
+
+class Seated(Protocol):
+    """What can be done with the seat; each raises `SeatError` with a sentence."""
+
     async def devices(self) -> Mapping[str, object]: ...
     async def take(self) -> None: ...
     async def give(self) -> None: ...
@@ -47,25 +52,25 @@ class Forgetting(BaseModel):
     device: str = Field(min_length=1, max_length=64)
 
 
-def seat_routes(seat: Seated) -> list[BaseRoute]:
+def seat_routes(seat: Seated, view: Seen) -> list[BaseRoute]:
     """Where the seat is looked at and moved."""
 
     async def shown(request: Request) -> Response:
-        return replies.Json(seat.report())
+        return replies.Json(view.report())
 
     async def members(request: Request) -> Response:
-        return replies.Json({"members": seat.members()})
+        return replies.Json({"members": view.members()})
 
     async def devices(request: Request) -> Response:
         return replies.Json(await seat.devices())
 
     async def take(request: Request) -> Response:
         await seat.take()
-        return replies.Json(seat.report())
+        return replies.Json(view.report())
 
     async def give(request: Request) -> Response:
         await seat.give()
-        return replies.Json(seat.report())
+        return replies.Json(view.report())
 
     async def invite(request: Request) -> Response:
         return replies.Json(await seat.invite())
@@ -73,7 +78,7 @@ def seat_routes(seat: Seated) -> list[BaseRoute]:
     async def join(request: Request) -> Response:
         body = await read_as(Joining, request, '{"code": "3f7a-482913"}')
         await seat.join(body.code, body.address)
-        return replies.Json(seat.report())
+        return replies.Json(view.report())
 
     async def forget(request: Request) -> Response:
         body = await read_as(Forgetting, request, '{"device": "3f7a"}')

@@ -8,6 +8,7 @@ know how frames travel.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
@@ -20,8 +21,10 @@ from muleteer.seat.election import Election
 from muleteer.seat.identity import Identity
 from muleteer.seat.machine import Machine
 from muleteer.seat.membership import Membership, Voter
+from muleteer.seat.messages import Durable
 from muleteer.seat.pairing import Invitation
 from muleteer.seat.roster import (
+    FILE_NAME,
     LONGEST_NAME,
     MOST_ENTRIES,
     Member,
@@ -75,6 +78,20 @@ class Enrolment:
     def born(self) -> Membership:
         """What this device takes part in without a household."""
         return Membership.alone(Voter(self.me, self._priorities[self.me]))
+
+    def standing(self, kept: Durable | None) -> Durable:
+        """What this device takes part with, from what it has kept. Raises `OSError` when it has forgotten its
+        vote: it might vote again."""
+        if self.roster is None or not self.others():
+            alone = kept is not None and kept.membership.ids == (self.me,)
+            return kept if kept and alone else Durable(self.born(), kept.term if kept else 0)
+        if kept is None:
+            raise OSError(
+                errno.ENOENT,
+                "the file of its vote is missing; let another device forget this one (muleteer seat forget), "
+                f"remove {self._folder / FILE_NAME}, and join again",
+            )
+        return kept
 
     # Spreading the list
 
@@ -139,20 +156,27 @@ class Enrolment:
     # Joining and leaving
 
     async def join(
-        self, member: str, code: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Membership:
-        """Ask the device `member`, and belong to its household. Raises `SeatError`, `StorageError`."""
+        self,
+        member: str,
+        code: str,
+        streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        adopt: Callable[[Membership], Awaitable[None]],
+    ) -> None:
+        """Ask the device `member`, and belong to its household. Raises `SeatError`, `StorageError`.
+
+        The election goes first: a device that stops in between is alone again (`standing`).
+        """
         newcomer = Member(self.me, self._identity.public, own_name())
-        handed = await pairing.ask_in(reader, writer, code, member, newcomer)
+        handed = await pairing.ask_in(*streams, code, member, newcomer)
         try:
-            membership = membership_from(handed.enrolled)
+            await adopt(membership_from(handed.enrolled))
             self.roster = joined_roster(self._folder, handed.household_key, handed.members)
         except (ValueError, TypeError) as error:
             raise SeatError("The other device hands over no household; is its Muleteer newer?") from error
         except OSError as error:
+            await adopt(self.born())
             raise StorageError(f"The household cannot be kept: {error.strerror}.") from error
         self._changed()
-        return membership
 
     def forget(self, device: str) -> Member:
         """Send a member away, by its id or the beginning of it, or by its name. Raises `SeatError`,

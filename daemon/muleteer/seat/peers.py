@@ -21,7 +21,7 @@ from muleteer.seat.identity import Identity
 from muleteer.seat.link import Address, BrokenLinkError, Link, tune
 from muleteer.seat.roster import Member, Roster
 from muleteer.seat.trust import Contexts, Shown, contexts, joining_context, shown_by
-from muleteer.seat.wire import BadFrameError, Body, read_frame
+from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +41,7 @@ class Owner(Protocol):
     def linked(self, peer: str) -> None: ...
     def heard(self, peer: str, body: Body) -> None: ...
     def lost(self, peer: str, reason: str) -> None: ...
+    def sent_away(self, peer: str) -> None: ...
     async def newcomer(
         self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None: ...
@@ -152,7 +153,10 @@ class Peers:
     async def _accepted(
         self, shown: Shown, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        if member := self._member(shown):
+        if self._roster and self._roster.was_sent_away(shown.id, shown.key):
+            writer.write(encode({"k": "hello", "v": PROTOCOL, "gone": 1}, 1))  # it has not heard of it
+            await Link(shown.id, Address(host, 0), False, reader, writer).close()
+        elif member := self._member(shown):
             link = Link(member.id, Address(host, 0), False, reader, writer)
             link.send({"k": "hello", "v": PROTOCOL})
             await self._serve(link)
@@ -217,7 +221,9 @@ class Peers:
                 hello = await read_frame(reader, 1) if member else {}
         except (OSError, EOFError, TimeoutError, BadFrameError):
             hello = {}
-        if not member or hello.get("v") != PROTOCOL:
+        if member and hello.get("gone"):
+            self._owner.sent_away(member.id)
+        if not member or hello.get("v") != PROTOCOL or hello.get("gone"):
             writer.transport.abort()
             return None
         if address in self._static:

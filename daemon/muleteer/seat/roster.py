@@ -74,6 +74,11 @@ class Roster:
         found = self._entries.get(device)
         return None if found is None or found.gone else found
 
+    def was_sent_away(self, device: str, key: str) -> bool:
+        """Whether it was a member, with this key."""
+        found = self._entries.get(device)
+        return found is not None and found.gone and found.key == key
+
     def add(self, device: str, key: str, name: str) -> Member:
         """Let a device in, or in again. Raises `RosterFullError`."""
         before = self._entries.get(device)

@@ -25,14 +25,14 @@ from muleteer.seat.identity import load_identity
 from muleteer.seat.link import Address
 from muleteer.seat.machine import Machine
 from muleteer.seat.membership import Membership
-from muleteer.seat.messages import Durable, Message, Role, RoleChange
+from muleteer.seat.messages import Durable, Message, RoleChange
 from muleteer.seat.network import Network
 from muleteer.seat.peers import Peers
 from muleteer.seat.results import Results
 from muleteer.seat.slots import Slots
+from muleteer.seat.view import View
 from muleteer.seat.wire import Body
 from muleteer.seat.work import Work
-from muleteer.services import Driver
 from muleteer.settings.seat import SeatSettings, split_address
 from muleteer.store.claims import ClaimStore
 from muleteer.store.inbox import InboxStore, Written
@@ -44,13 +44,6 @@ LOOK_SECONDS = 8.0  # for the device that shows a code; an announcement takes 1.
 LISTEN_SECONDS = 2.0  # for announcements, on a device that does not listen all the time
 STRAIN_SECONDS = 5.0  # a processor heats up in that
 LEAVE_SECONDS = 1.0  # for handing over at the end
-WORDS = {
-    Role.ALONE: "this device drives, and no other answers",
-    Role.DRIVER: "this device drives",
-    Role.FOLLOWER: "another device drives",
-    Role.CANDIDATE: "nobody drives; this device asks for the seat",
-    Role.NO_MAJORITY: "nobody can drive: too few devices of the household answer",
-}
 
 
 class SeatService:
@@ -61,14 +54,18 @@ class SeatService:
 
     def __init__(self, settings: SeatSettings, state: Path, broadcast: Broadcast) -> None:
         """Raises `OSError`, whose `strerror` is for people, when what must not be forgotten is damaged."""
-        self._settings, self._state, self._broadcast = settings, state, broadcast
+        self._settings, self._broadcast = settings, broadcast
         self.identity = load_identity(state)
-        self.enrolment = Enrolment(state, self.identity, settings.priority, self._roster_changed)
-        durable = read_vote(state) or Durable(self.enrolment.born())
+        # Who takes no part for now finds its household as it was when it takes part again.
+        self._votes = state if settings.enabled else state / "alone"
+        self._votes.mkdir(mode=0o700, exist_ok=True)
+        self.enrolment = Enrolment(self._votes, self.identity, settings.priority, self._roster_changed)
+        durable = self.enrolment.standing(read_vote(self._votes))
         self.machine = Machine(self.identity.id, durable, self)
         static = [Address(*split_address(each)) for each in settings.peers]
         self.peers = Peers(self.identity, self, static)
         self.network = Network(settings, self.identity.id, self.peers)
+        self.view = View(self.identity.id, self.machine, self.enrolment, self.peers, self.network)
         self._tasks: set[asyncio.Task[None]] = set()
         self._claims = ClaimStore(state / "claims.db")
         self._inbox = InboxStore(state / "inbox.db", self.identity.id)
@@ -77,7 +74,7 @@ class SeatService:
     async def open(self) -> None:
         """Begin to take part. Raises `OSError` when what was claimed cannot be read."""
         self._work = Work(self.identity.id, self._claims, await self._claims.load(), self)
-        self.slots = Slots(self.identity.id, self, self._work, self.results)
+        self.slots = Slots(self.identity.id, self.view, self._work, self.results)
         self._start(self._work.run(), "background work")
         self._start(self.results.run(), "inbox")
         self._start(self.machine.run(), "seat")
@@ -115,48 +112,6 @@ class SeatService:
 
     # What people and background turns ask
 
-    def now(self) -> Driver:
-        """Who drives, as far as this device knows."""
-        election, here = self.machine.election, self.machine.drives()
-        name = self.enrolment.name_of(election.driver) if election.driver else ""
-        said = WORDS[election.role]
-        if election.role is Role.FOLLOWER:
-            said = f"{name} drives" if name else "no driver is known yet"
-        why = self.named(election.reason)
-        reason = f"{said}." if why == said else f"{said}: {why}."
-        return Driver(here, election.role.value, reason, election.driver, name, election.term)
-
-    def report(self) -> dict[str, object]:
-        """All of it, as `/v1/seat` has it."""
-        election, now = self.machine.election, self.now()
-        loop = asyncio.get_running_loop()
-        peers = []
-        for each in self.enrolment.others():
-            link = self.peers.links.get(each.id)
-            peers.append(
-                {
-                    "id": each.id,
-                    "name": self.enrolment.name_of(each.id),
-                    "connected": link is not None,
-                    "address": link.address.host if link else None,
-                    "last_contact_s": round(loop.time() - link.heard, 2) if link else None,
-                    "enrolled": each.id in election.membership.ids,
-                }
-            )
-        since = (self.machine.now() - election.since) * 0.01
-        return {
-            "role": now.role,
-            "drives": now.here,
-            "driver": {"id": now.device, "name": now.name} if now.device else None,
-            "term": now.term,
-            "reason": now.reason,
-            "since_s": round(since, 1),
-            "device": {"id": self.identity.id, "name": self.enrolment.name_of(self.identity.id)},
-            "port": self.peers.port,
-            "mdns": self.network.problem(),
-            "peers": peers,
-        }
-
     async def take(self) -> None:
         """This device shall drive."""
         await self.machine.ask(self.machine.election.take)
@@ -164,43 +119,25 @@ class SeatService:
     async def give(self) -> None:
         """Another device shall drive. Raises `SeatError` if this one does not."""
         if not self.machine.drives():
-            raise SeatError(f"This device does not drive, so there is nothing to yield: {self.now().reason}")
+            raise SeatError(
+                f"This device does not drive, so there is nothing to yield: {self.view.now().reason}"
+            )
         await self.machine.ask(lambda now: self.machine.election.give("a person gave it away", now))
 
     # The household
-
-    def members(self) -> list[dict[str, object]]:
-        """Every device of the household, this one included."""
-        links = self.peers.links
-        return [
-            {
-                "id": each.id,
-                "name": each.name,
-                "here": each.id == self.identity.id,
-                "connected": each.id in links,
-            }
-            for each in self.enrolment.roster or ()
-        ]
 
     async def devices(self) -> dict[str, object]:
         """What is announced on the network, by anybody; looks for a moment if it has not been looking."""
         if not self.network.is_open:
             self.network.open()
             await asyncio.sleep(LISTEN_SECONDS)
-        now = asyncio.get_running_loop().time()
-        listed = []
-        for each in self.network.devices():
-            member = bool(self.enrolment.roster and self.enrolment.roster.get(each.id))
-            ours = {"name": self.name_of(each.id), "member": member, "announced_s": round(now - each.seen, 1)}
-            told = asdict(each) | ours
-            del told["seen"]
-            listed.append(told)
-        problem = self.network.problem()
+        listed = self.view.devices()
         await self._close_unless_needed()
-        return {"devices": listed, "mdns": problem}
+        return listed
 
     async def invite(self) -> dict[str, object]:
         """Show a code. Raises `SeatError` if no port can be opened."""
+        self._check_enabled()
         self.network.open()
         self.network.listens()
         shown = self.enrolment.invite()
@@ -209,6 +146,7 @@ class SeatService:
 
     async def join(self, code: str, address: str = "") -> None:
         """Become a member of the household of the device that shows the code. Raises `SeatError`."""
+        self._check_enabled()
         if self.enrolment.others():
             raise SeatError(
                 "This device belongs to a household with other devices already; take it out first: "
@@ -221,13 +159,12 @@ class SeatService:
             raise SeatError(f"{error}.") from None
         self.network.open()
         try:
-            membership = await self._ask_in(prefix, code, place)
+            await self._ask_in(prefix, code, place)
         finally:
             await self._close_unless_needed()
-        await self.machine.ask(lambda now: self.machine.election.adopt(membership, now))
         log.info("This device has joined a household of %d.", len(self.enrolment.others()) + 1)
 
-    async def _ask_in(self, prefix: str, code: str, given: Address | None) -> Membership:
+    async def _ask_in(self, prefix: str, code: str, given: Address | None) -> None:
         loop = asyncio.get_running_loop()
         tried: set[Address] = set()
         until = loop.time() + LOOK_SECONDS
@@ -241,9 +178,9 @@ class SeatService:
                     shown, reader, writer = streams
                     try:
                         if shown.id.startswith(prefix) and device in ("", shown.id):
-                            membership = await self.enrolment.join(shown.id, code, reader, writer)
+                            await self.enrolment.join(shown.id, code, (reader, writer), self._adopt)
                             self.peers.found(shown.id, [place], alone=True)
-                            return membership
+                            return
                     finally:
                         writer.transport.abort()
             if given or loop.time() > until:
@@ -267,27 +204,26 @@ class SeatService:
         """This device belongs to no household any more."""
         await self.machine.ask(lambda now: self.machine.election.give("it leaves the household", now))
         self.enrolment.leave()
-        alone = self.enrolment.born()
-        await self.machine.ask(lambda now: self.machine.election.adopt(alone, now))
+        await self._adopt(self.enrolment.born())
         await self.network.close()
         log.info("This device belongs to no household any more.")
 
     # What the parts tell and ask (`machine.Surroundings`, `peers.Owner`, `work.Surroundings`)
 
     def keep(self, durable: Durable) -> None:
-        keep_vote(self._state, durable)
+        keep_vote(self._votes, durable)
 
     def send(self, message: Message) -> None:
         self.peers.send(message.target, message_frame(message))
 
     def changed(self, change: RoleChange) -> None:
-        log.info("%s", self.named(change.line()))
-        self._broadcast.publish("seat.changed", asdict(self.now()))
+        log.info("%s", self.view.named(change.line()))
+        self._broadcast.publish("seat.changed", asdict(self.view.now()))
         self.enrolment.look()
         self.network.announce(change.role.value)
 
     def warned(self, warning: str) -> None:
-        log.warning("Seat: %s", self.named(warning))
+        log.warning("Seat: %s", self.view.named(warning))
 
     def linked(self, peer: str) -> None:
         log.info("Connected with %s.", self.enrolment.name_of(peer))
@@ -297,6 +233,13 @@ class SeatService:
 
     def lost(self, peer: str, reason: str) -> None:
         log.info("No connection with %s any more: %s.", self.enrolment.name_of(peer), reason)
+
+    def sent_away(self, peer: str) -> None:
+        if self.enrolment.roster:
+            log.warning(
+                "%s says that this device was taken out of the household.", self.enrolment.name_of(peer)
+            )
+            self._start(self._leave(), "leaving of the household")
 
     def heard(self, peer: str, body: Body) -> None:
         """Raises `ValueError` for what is no frame of ours."""
@@ -341,23 +284,14 @@ class SeatService:
     def left(self, settled: Settled) -> None:
         self._start(self.slots.left(settled), "repeating of a run that was left")
 
-    def name_of(self, device: str) -> str:
-        return self.enrolment.name_of(device)
-
     def _arrived(self, entry: Written) -> None:
-        known = {"device": self.name_of(entry.device), "skill": entry.skill, "slot": entry.slot}
+        known = {"device": self.enrolment.name_of(entry.device), "skill": entry.skill, "slot": entry.slot}
         self._broadcast.publish(
             "inbox.new", known | {"id": f"{entry.device}-{entry.serial}", "done": entry.done}
         )
 
     async def newcomer(self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await self.enrolment.let_in(host, reader, writer, self.machine.election.membership)
-
-    def named(self, text: str) -> str:
-        """A sentence with names for ids."""
-        for each in self.machine.election.membership.ids:
-            text = text.replace(each, self.enrolment.name_of(each))
-        return text
 
     # Inside
 
@@ -378,6 +312,13 @@ class SeatService:
         newcomer = next((each.id for each in wanted if each.id not in membership.ids), "")
         await self._work.share(newcomer, membership.step(wanted))
         await self.machine.ask(lambda now: self.machine.election.change(wanted, now))
+
+    async def _adopt(self, membership: Membership) -> None:
+        await self.machine.ask(lambda now: self.machine.election.adopt(membership, now))
+
+    def _check_enabled(self) -> None:
+        if not self._settings.enabled:
+            raise SeatError("This device takes part in no household: seat.enabled is false in the settings.")
 
     async def _close_unless_needed(self) -> None:
         if not self.enrolment.others() and self.enrolment.invitation is None:

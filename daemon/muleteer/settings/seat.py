@@ -36,7 +36,7 @@ class SeatSettings(Section):
     """The driver's seat: which device of the household does the background work."""
 
     enabled: bool = Field(
-        True, description="false: this device does its own background work, whatever others do"
+        True, description="false: this device takes part in no household, and does its own background work"
     )
     port: Count = Field(
         PORT,

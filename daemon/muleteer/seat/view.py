@@ -1,0 +1,112 @@
+"""What people are told of the seat: who drives and why, who belongs to the household, what is announced.
+
+Reads the parts and changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+from muleteer.seat.enrolment import Enrolment
+from muleteer.seat.machine import Machine
+from muleteer.seat.messages import Role
+from muleteer.seat.network import Network
+from muleteer.seat.peers import Peers
+from muleteer.seat.timing import TICK_SECONDS
+from muleteer.services import Driver
+
+WORDS = {
+    Role.ALONE: "this device drives, and no other answers",
+    Role.DRIVER: "this device drives",
+    Role.FOLLOWER: "another device drives",
+    Role.CANDIDATE: "nobody drives; this device asks for the seat",
+    Role.NO_MAJORITY: "nobody can drive: too few devices of the household answer",
+}
+
+
+class View:
+    """The seat as the device `me` sees it."""
+
+    def __init__(
+        self, me: str, machine: Machine, enrolment: Enrolment, peers: Peers, network: Network
+    ) -> None:
+        self._me, self._machine, self._enrolment = me, machine, enrolment
+        self._peers, self._network = peers, network
+
+    def now(self) -> Driver:
+        """Who drives, as far as this device knows."""
+        election, here = self._machine.election, self._machine.drives()
+        name = self._enrolment.name_of(election.driver) if election.driver else ""
+        said = WORDS[election.role]
+        if election.role is Role.FOLLOWER:
+            said = f"{name} drives" if name else "no driver is known yet"
+        why = self.named(election.reason)
+        reason = f"{said}." if why == said else f"{said}: {why}."
+        return Driver(here, election.role.value, reason, election.driver, name, election.term)
+
+    def report(self) -> dict[str, object]:
+        """All of it, as `/v1/seat` has it."""
+        election, now = self._machine.election, self.now()
+        loop = asyncio.get_running_loop()
+        peers = []
+        for each in self._enrolment.others():
+            link = self._peers.links.get(each.id)
+            peers.append(
+                {
+                    "id": each.id,
+                    "name": self._enrolment.name_of(each.id),
+                    "connected": link is not None,
+                    "address": link.address.host if link else None,
+                    "last_contact_s": round(loop.time() - link.heard, 2) if link else None,
+                    "enrolled": each.id in election.membership.ids,
+                }
+            )
+        since = (self._machine.now() - election.since) * TICK_SECONDS
+        return {
+            "role": now.role,
+            "drives": now.here,
+            "driver": {"id": now.device, "name": now.name} if now.device else None,
+            "term": now.term,
+            "reason": now.reason,
+            "since_s": round(since, 1),
+            "device": {"id": self._me, "name": self._enrolment.name_of(self._me)},
+            "port": self._peers.port,
+            "mdns": self._network.problem(),
+            "peers": peers,
+        }
+
+    def members(self) -> list[dict[str, object]]:
+        """Every device of the household, this one included."""
+        links = self._peers.links
+        return [
+            {
+                "id": each.id,
+                "name": each.name,
+                "here": each.id == self._me,
+                "connected": each.id in links,
+            }
+            for each in self._enrolment.roster or ()
+        ]
+
+    def devices(self) -> dict[str, object]:
+        """What is announced on the network, by anybody, and why that may be nothing."""
+        now = asyncio.get_running_loop().time()
+        listed = []
+        for each in self._network.devices():
+            member = bool(self._enrolment.roster and self._enrolment.roster.get(each.id))
+            ours = {"name": self.name_of(each.id), "member": member, "announced_s": round(now - each.seen, 1)}
+            told = asdict(each) | ours
+            del told["seen"]
+            listed.append(told)
+        return {"devices": listed, "mdns": self._network.problem()}
+
+    def name_of(self, device: str) -> str:
+        """For people."""
+        return self._enrolment.name_of(device)
+
+    def named(self, text: str) -> str:
+        """A sentence with names for ids."""
+        for each in self._machine.election.membership.ids:
+            text = text.replace(each, self.name_of(each))
+        return text
