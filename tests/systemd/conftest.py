@@ -6,6 +6,7 @@ somebody's home. Its libraries are those of the environment that runs these test
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -37,9 +38,35 @@ SETTINGS = f"""\
 models = "{MODELS}"
 [engine]
 model = "tiny"
+[background]
+quiet = 0.0
 [files]
 folders = ["/srv/papers"]
+[serial.devices.board]
+path = "/srv/board"
+settle = 0.0
+[serial.devices.board.sensors.greenhouse]
+request = "T?"
+pattern = 'T=(\\d+\\.\\d)'
+unit = "°C"
+[mcp.servers.sums]
+command = "{VENV}/bin/python3"
+args = ["/srv/reference.py", "stdio"]
+tools = ["add"]
 """
+# A microcontroller at a pseudo-terminal that belongs to the group of serial ports, as real ones do.
+BOARD = """\
+import os, shutil, sys, threading
+from pathlib import Path
+sys.path.insert(0, "/srv")
+from microcontroller import Microcontroller, greenhouse
+board = Microcontroller(Path("/srv/board"), greenhouse)
+port = board.path.resolve()
+shutil.chown(port, "root", "dialout")
+port.chmod(0o660)
+threading.Event().wait()
+"""
+LETTER = "The chimney sweep comes on 14 March."
 
 # Carried out by code alone, so that a run costs no model.
 SKILL = """\
@@ -108,6 +135,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
     config.write_text(SETTINGS)
     model = models.locate("tiny")
     assert model, "The model tiny is missing; run make setup."
+    board, letter = folder / "board.py", folder / "chimney letter.txt"
+    board.write_text(BOARD)
+    letter.write_text(LETTER)
     note = folder / "SKILL.md"
     note.write_text(SKILL)
     return Package(
@@ -115,6 +145,10 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Package:
             venv: VENV,
             config: "/etc/muleteer/config.toml",
             note: "/etc/muleteer/skills/morning-look/SKILL.md",
+            board: "/srv/board.py",
+            letter: "/srv/papers/chimney letter.txt",
+            ROOT / "tests/ports/microcontroller.py": "/srv/microcontroller.py",
+            ROOT / "tests/mcp_servers/reference.py": "/srv/reference.py",
         },
         {Path(sysconfig.get_path("purelib")): LIBRARIES, model.parent: MODELS},
     )
@@ -136,8 +170,15 @@ def boots(package: Package) -> Boots:
 def service(boots: Boots) -> Iterator[Machine]:
     """A machine whose service is installed and runs. Its tests leave it running."""
     with boots() as booted:
+        booted.run("systemd-run", "--unit=board", PYTHON, "/srv/board.py")
         install(booted)
         yield booted
+
+
+def ready(booted: Machine) -> bool:
+    """Whether a turn could be served now."""
+    asked = booted.run(COMMAND, "status", "--json", check=False)
+    return asked.returncode == 0 and json.loads(asked.stdout)["state"] == "ready"
 
 
 def install(booted: Machine, *options: str) -> str:

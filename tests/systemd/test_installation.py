@@ -1,0 +1,111 @@
+"""Installing, bringing up to date and removing, by the command and by the Debian package; without a model,
+since nothing of this decodes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.systemd.conftest import COMMAND, ROOT, VENV, Package, install
+from tests.systemd.machine import Machine, machine
+
+pytestmark = pytest.mark.model("tiny")
+
+NO_MODEL = '[engine]\nmodel = "none"\n[service]\nmemory_high = 1500\nmemory_max = 2000\n'
+
+
+def test_installed_twice_brought_up_to_date_and_gone(package: Package) -> None:
+    with bare(package) as booted:
+        planned = booted.said(COMMAND, "install", "--dry-run")
+        assert "write /etc/systemd/system/muleteer.service" in planned
+        assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
+        assert _lines(install(booted)) == _lines(planned)
+        assert booted.show("muleteer.service", "ActiveState") == "active"
+        assert booted.show("muleteer.service", "MemoryHigh") == str(1500 * 2**20)
+        first = booted.show("muleteer.service", "MainPID")
+        assert "is so already" in install(booted)
+        assert booted.show("muleteer.service", "MainPID") == first
+        device = booted.said("cat", "/var/lib/muleteer/device-id")
+
+        booted.run("sed", "-i", "s/memory_high = 1500/memory_high = 1600/", "/etc/muleteer/config.toml")
+        install(booted)
+        assert booted.show("muleteer.service", "MemoryHigh") == str(1600 * 2**20)
+        assert booted.show("muleteer.service", "MainPID") not in (first, "0")
+
+        booted.run(COMMAND, "uninstall")
+        assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
+        assert booted.said("cat", "/var/lib/muleteer/device-id") == device
+        install(booted)
+        assert booted.said("cat", "/var/lib/muleteer/device-id") == device
+        booted.run(COMMAND, "uninstall", "--purge")
+        assert booted.run("ls", "/var/lib/muleteer", check=False).returncode != 0
+
+
+def test_a_user_has_a_daemon_of_their_own(package: Package) -> None:
+    with bare(package) as booted:
+        booted.write("/home/anna/.config/muleteer/config.toml", NO_MODEL)
+        booted.run("chown", "-R", "anna:anna", "/home/anna")
+        booted.run("loginctl", "enable-linger", "anna")
+        uid = booted.said("id", "-u", "anna")
+        booted.until(lambda: booted.run("ls", f"/run/user/{uid}/bus", check=False).returncode == 0, "in")
+        session = ("env", "HOME=/home/anna", f"XDG_RUNTIME_DIR=/run/user/{uid}")
+        booted.run(*session, COMMAND, "install", "--user", user="anna")
+        shown = booted.run(*session, COMMAND, "status", "--json", user="anna").stdout
+        assert json.loads(shown)["socket"] == f"/run/user/{uid}/muleteer/muleteer.sock"
+        booted.run(*session, COMMAND, "uninstall", "--user", user="anna")
+        assert booted.run(*session, COMMAND, "status", user="anna", check=False).returncode == 3
+
+
+def test_the_debian_package_is_installed_upgraded_removed_and_purged(
+    package: Package, tmp_path: Path
+) -> None:
+    (venv,) = [source for source, target in package.copies.items() if target == VENV]
+    old, new = (_package(venv, tmp_path, version) for version in ("0.0.1", "0.0.2"))
+    with bare(package, {old: "/srv/old.deb", new: "/srv/new.deb"}) as booted:
+        booted.run("rm", "-r", VENV)
+        booted.run("dpkg", "--install", "/srv/old.deb")
+        booted.until(lambda: _answers(booted), "started")
+        device = booted.said("cat", "/var/lib/muleteer/device-id")
+        before = booted.show("muleteer.service", "MainPID")
+        booted.run("dpkg", "--install", "/srv/new.deb")
+        booted.until(lambda: _answers(booted), "started again")
+        assert booted.show("muleteer.service", "MainPID") != before
+        assert booted.said("cat", "/var/lib/muleteer/device-id") == device
+        booted.run("dpkg", "--remove", "muleteer")
+        assert booted.show("muleteer.service", "ActiveState") == "inactive"
+        assert booted.said("cat", "/var/lib/muleteer/device-id") == device
+        booted.run("dpkg", "--purge", "muleteer")
+        for path in ("/var/lib/muleteer", "/etc/muleteer", VENV):
+            assert booted.run("ls", path, check=False).returncode != 0, path
+        assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
+
+
+@contextmanager
+def bare(package: Package, more: dict[Path, str] | None = None) -> Iterator[Machine]:
+    """A machine with Muleteer that is not installed as a service, and has no model."""
+    (venv,) = [source for source, target in package.copies.items() if target == VENV]
+    with machine(copies={venv: VENV, **(more or {})}, shown=package.shown) as booted:
+        booted.write("/etc/muleteer/config.toml", NO_MODEL)
+        booted.run("useradd", "--create-home", "--user-group", "anna")
+        yield booted
+
+
+def _package(venv: Path, folder: Path, version: str) -> Path:
+    options = ["--venv", str(venv), "--version", version, "--out", str(folder)]
+    command = [sys.executable, str(ROOT / ".ci/deb.py"), *options]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return Path(said.strip().rpartition("\n")[2])
+
+
+def _answers(booted: Machine) -> bool:
+    return booted.run("/usr/bin/muleteer", "status", check=False).returncode == 0
+
+
+def _lines(said: str) -> list[str]:
+    return [line for line in said.splitlines() if line.startswith(("write", "run"))]

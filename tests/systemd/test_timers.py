@@ -1,0 +1,61 @@
+"""Timers of skills: made from schedules, fired by systemd, each slot run once."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from tests.systemd.conftest import COMMAND, SKILL, ready
+from tests.systemd.machine import Machine
+
+pytestmark = pytest.mark.model("tiny")
+
+OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:0/5")
+
+
+def entries(service: Machine, skill: str) -> list[str]:
+    """The slots in the inbox."""
+    listed = json.loads(service.said(COMMAND, "inbox", "--all", "--json", "--keep", "--limit", "500"))
+    return [each["slot"] for each in listed["entries"] if each["skill"] == skill]
+
+
+def test_schedules_get_their_timers_and_a_second_sync_changes_nothing(service: Machine) -> None:
+    said = service.said(COMMAND, "timers", "sync")
+    assert "added muleteer-turn@morning-look.timer: *-*-* 07:00" in said
+    assert service.said(COMMAND, "timers", "sync") == "Nothing has changed."
+    assert service.show("muleteer-turn@morning-look.timer", "Persistent") == "yes"
+    assert "time-sync.target" not in service.show("muleteer-turn@morning-look.timer", "After")
+    service.run(COMMAND, "timers", "disable", "morning-look")
+    assert service.said(COMMAND, "timers", "sync") == "Nothing has changed."
+    (listed,) = json.loads(service.said(COMMAND, "timers", "list", "--json"))["timers"]
+    assert (listed["skill"], listed["state"]) == ("morning-look", "disabled")
+    service.run(COMMAND, "timers", "enable", "morning-look")
+
+
+def test_a_turn_is_run_once_for_its_slot_whoever_asks(service: Machine) -> None:
+    first = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    assert first["state"] == "done"
+    again = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    assert (again["state"], again["slot"]) == ("skipped", first["slot"])
+    service.run("systemctl", "start", "muleteer-turn@morning-look.service")
+    assert entries(service, "morning-look") == [first["slot"]]
+
+
+def test_a_timer_fires_once_a_slot_across_a_reboot(service: Machine) -> None:
+    service.write("/etc/muleteer/skills/often-look/SKILL.md", OFTEN)
+    service.run("systemctl", "reload", "muleteer.service")
+    service.run(COMMAND, "timers", "sync")
+    service.until(lambda: entries(service, "often-look"), "run")
+    service.reboot()
+    service.until(lambda: ready(service), "ready after the reboot")
+    before = set(entries(service, "often-look"))
+    service.until(lambda: len(set(entries(service, "often-look")) - before) > 1, "run again")
+    again = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    assert again["state"] == "skipped"  # its slot was run before the reboot
+    service.run("rm", "-r", "/etc/muleteer/skills/often-look")
+    service.run("systemctl", "reload", "muleteer.service")
+    assert "removed muleteer-turn@often-look.timer" in service.said(COMMAND, "timers", "sync")
+    slots = entries(service, "often-look")
+    assert max(Counter(slots).values()) == 1
