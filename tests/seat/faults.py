@@ -68,6 +68,7 @@ class Run:
         forgets = draw.random() < 0.1
         if self.flapping or forgets:
             self.kinds.discard("join")
+        self.healed = False
         equal = draw.random() < 0.5
         voters = tuple(Voter(name, 0 if equal else draw.randrange(4)) for name in NAMES[:count])
         drift = DRIFT if "drift" in self.kinds else 0.0
@@ -112,7 +113,8 @@ class Run:
         if "loss" in self.kinds:
             network.loss = draw.choice((0.05, 0.2, 0.5))
         if "delay" in self.kinds:
-            network.longest = draw.choice((20, 100, 200))
+            network.longest = draw.choice((25, 25, 100, 200))
+            network.shortest = draw.choice((0.2, network.longest / 2))
         if "doubling" in self.kinds:
             network.doubling = 0.2
         if "write" in self.kinds:
@@ -127,9 +129,9 @@ class Run:
         by_kind = {
             "partition": [self._split, self._isolate, self._estrange, self._reconnect],
             "one-way": [self._cut_some, self._reconnect],
-            "crash": [self._kill, self._bounce],
+            "crash": [self._kill, self._bounce, self._bounce_those_who_promised],
             "pause": [self._pause],
-            "delay": [self._slow_down],
+            "delay": [self._slow_down, self._slow_down_and_isolate],
             "join": [self._join, self._leave, self._enrol_again],
             "hand": [self._take, self._give, self._sulk],
         }
@@ -175,6 +177,15 @@ class Run:
             self.home.network.far = {host.id: self.random.uniform(20, 200)}
             self.home.note(f"{host.id} is far away")
 
+    def _slow_down_and_isolate(self) -> None:
+        """The answers that the driver counts are old when they arrive, and they are the last."""
+        self._slow_down()
+        self._later(200, 500, self._isolate)
+
+    def _later(self, soonest: float, latest: float, act: Callable[[], None]) -> None:
+        """A further fault, unless the faults have stopped by then."""
+        self.home.at(self.random.uniform(soonest, latest), lambda: None if self.healed else act())
+
     def _cut_some(self) -> None:
         names = list(self.home.hosts)
         for _ in range(self.random.randrange(1, len(names) + 1)):
@@ -197,8 +208,23 @@ class Run:
         """Killed, and started again at once."""
         host = self._some()
         if host is not None:
-            self.home.crash(host)
-            self.home.at(self.random.uniform(0.1, 30), lambda: self.home.start(host))
+            self._bounce_it(host)
+
+    def _bounce_it(self, host: Host) -> None:
+        self.home.crash(host)
+        self.home.at(self.random.uniform(0.1, 10), lambda: self.home.start(host))
+
+    def _bounce_those_who_promised(self) -> None:
+        """One device has long not heard the driver; then all that have are killed and started again."""
+        self._estrange()
+        drivers = self.home.driving()
+
+        def bounce() -> None:
+            for host in self.home.hosts.values():
+                if host not in drivers and not {host.id, *(d.id for d in drivers)} <= self._cut_off():
+                    self._bounce_it(host)
+
+        self._later(300, 600, bounce)
 
     def _restart(self) -> None:
         host = self._some(up=False)
@@ -298,9 +324,11 @@ class Run:
     def _heal(self) -> None:
         home = self.home
         home.note("the faults stop")
+        self.healed = True
         home.network.cut, home.network.loss, home.network.doubling = set(), 0.0, 0.0
         home.network.far = {}
-        home.network.longest, home.slowest_write, home.crash_chance = 2.0, 2.0, 0.0
+        home.network.shortest, home.network.longest = 0.2, 2.0
+        home.slowest_write, home.crash_chance = 2.0, 0.0
         for host in home.hosts.values():
             host.paused_until = min(host.paused_until, home.now)
             home.start(host)
