@@ -106,7 +106,7 @@ class Writer:
             if self.dropped == len(history):
                 break  # the engine refuses with both counts
             self.dropped += 1
-        guard = Guard()
+        guard = Guard(" ".join((*(each.content for each in history), message)))
         async with aclosing(self._scrubbed("reply", prompt)) as pieces:
             async for piece in pieces:
                 if clean := guard.feed(piece):
@@ -131,10 +131,10 @@ class Writer:
             held += piece
             while trusted and (border := _SENTENCE.search(held)):
                 sentence, held = held[: border.end()], held[border.end() :]
-                trusted = values(sentence) <= known and (acted or not claims(sentence))
+                trusted = values(sentence) <= known and (acted or not claims(sentence, own=True))
                 yield sentence if trusted else spoken(results)
         if trusted and held:
-            trusted = values(held) <= known and (acted or not claims(held))
+            trusted = values(held) <= known and (acted or not claims(held, own=True))
             yield held if trusted else spoken(results)
 
     async def _fitting(self, message: str, results: Sequence[Result]) -> str:

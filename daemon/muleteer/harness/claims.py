@@ -1,6 +1,6 @@
 """Sentences in which a model says that it did something, will or can: true only where a tool did it.
 
-Pure. Knows such claims as they are worded in `deeds.py`, in six languages; a claim in other words passes, so
+Pure. Knows such claims as they are worded in `deeds`, in six languages; a claim in other words passes, so
 this is the last net and not the first. What can be done is decided by plans and tools, never here.
 """
 
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 
-from muleteer.harness.deeds import WORDINGS
+from muleteer.harness.deeds import LANGUAGES, wording
 
 # Words of what a person said, from which on a text that a reply speaks of is in it.
 TEXT_WORDS = 30
+
+
+WORDINGS = tuple(map(wording, LANGUAGES))
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -23,14 +26,16 @@ _PASSIVE = [(_any(rf"\b(?:{each.things})\b"), _any(each.passive)) for each in WO
 _OFFER = _any(*(each.offers for each in WORDINGS))
 _CONTENTS = _any(*(each.contents for each in WORDINGS))
 _DENIED = re.compile(
-    r"\b(?:not|never|cannot|unable|nicht|kein\w*|nie|ne|pas|non|no (?:puedo|he|hemos|ha|han|está)|değil\w*)\b|n't\b",
+    r"\b(?:not|never|cannot|unable|nicht|kein\w*|nie|ne|pas|non|no (?:puedo|he|hemos|ha|han|está)|değil\w*)\b"
+    r"|n't\b",
     re.IGNORECASE,
 )
 _OPENING = re.compile(
     r"\b(?:i|we|ich|wir|habe|he|hemos|te|lo|voy|acabo|puedo|j|je|nous|ho|abbiamo|ti|posso|done|noted|erledigt|notiert"
     r"|hecho|anotado|listo|fatto|annotato|fait|noté|tamamlandı|yapıldı|according|laut|según|selon|secondo)\b|\bc'"
     rf"|\b(?:{'|'.join(each.things for each in WORDINGS)})\b"
-    r"|\b(?:file|letter|document|pdf|calendar|datei|brief|dokument|archivo|carta|fichier|lettre|lettera|dosya|mektup|belge)",
+    r"|\b(?:file|letter|document|pdf|calendar|datei|brief|dokument|archivo|carta|fichier|lettre|lettera|dosya"
+    r"|mektup|belge)",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
@@ -57,6 +62,11 @@ def claims(sentence: str, own: bool = False, told: str | None = None) -> bool:
     if told is not None and len(told.split()) < TEXT_WORDS and _CONTENTS.search(plain):
         return True
     return not own and any(thing.search(plain) and done.search(plain) for thing, done in _PASSIVE)
+
+
+def any_claim(text: str) -> bool:
+    """Whether one of its sentences claims."""
+    return any(map(claims, _END.split(text)))
 
 
 class Guard:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.brains import Said
-from muleteer.harness.claims import claims
+from muleteer.harness.claims import any_claim
 from muleteer.harness.dispatcher import Dispatcher
 from muleteer.harness.free.listening import Listener, corrected
 from muleteer.harness.free.speech import Speech
@@ -80,10 +80,10 @@ class Flat:
             elif not said.calls:
                 return said.text
             else:
-                before = len(dispatcher.bridge.results)
-                prompt = await self._call(dispatcher, prompt, said)
-                if before and len(dispatcher.bridge.results) == before:
+                results = await self._call(dispatcher, said)
+                if set(results) == {render("repeated")}:
                     return ""  # it has what it asks for, and goes in circles
+                prompt = _grown(prompt, said, results, self._ledger.note())
             if self._ledger.withdrawn or await self._listener.lane.count(prompt) > self._budgets.flat_prompt:
                 return ""
         return ""
@@ -104,18 +104,22 @@ class Flat:
                 return prompt
             self.dropped += 1
 
-    async def _call(self, dispatcher: Dispatcher, prompt: Conversation, said: Said) -> Conversation:
-        """Every call of the reply, one after the other, and what each gave; what winds the loop down stands
-        in the last one."""
-        calls = said.calls[:MOST_CALLS]
-        results = [
-            await dispatcher.made(call.name, call.arguments or {}, whole=not call.closed) for call in calls
+    async def _call(self, dispatcher: Dispatcher, said: Said) -> list[str]:
+        """Every call of the reply, one after the other: what each gave."""
+        return [
+            await dispatcher.made(call.name, call.arguments or {}, whole=not call.closed)
+            for call in said.calls[:MOST_CALLS]
         ]
-        if note := self._ledger.note():
-            results[-1] = f"{results[-1]}\n{note}"
-        made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in calls)
-        messages = (Message("assistant", said.text, made), *(Message("tool", each) for each in results))
-        return Conversation((*prompt.messages, *messages), prompt.tools, prompt.constant)
+
+
+def _grown(prompt: Conversation, said: Said, results: Sequence[str], note: str) -> Conversation:
+    """The conversation with a reply's calls and their results; the `note` to wind down stands in the last."""
+    if note:
+        results = [*results[:-1], f"{results[-1]}\n{note}"]
+    made = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in said.calls]
+    asked = Message("assistant", said.text, tuple(made[: len(results)]))
+    told = [Message("tool", each) for each in results]
+    return Conversation((*prompt.messages, asked, *told), prompt.tools, prompt.constant)
 
 
 def _fault(said: Said, asked: bool) -> str:
@@ -126,6 +130,6 @@ def _fault(said: Said, asked: bool) -> str:
             return render("flat_call", fault=call.fault or "its arguments could not be read.")
     if not said.calls and not asked and not said.text.strip():
         return render("flat_empty")
-    if not said.calls and not asked and any(claims(line) for line in said.text.splitlines()):
+    if not said.calls and not asked and any_claim(said.text):
         return render("flat_claim")
     return ""
