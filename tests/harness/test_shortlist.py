@@ -72,3 +72,14 @@ def test_a_pick_is_of_the_menu_without_doubles_and_the_same_each_time(
 def test_a_line_whose_own_words_are_said_is_never_cut(menu: list[MenuLine]) -> None:
     wanted = MenuLine("wanted", "Zymurgy quixotic.", ())
     assert Shortlist([*menu, wanted]).pick("zymurgy quixotic")[0] == "wanted"
+
+
+def test_what_is_much_less_like_than_the_best_is_left_out_beyond_the_second() -> None:
+    lines = [
+        MenuLine(f"h{i}", text, ())
+        for i, text in enumerate(("garden pump", "pump", "lamp", "garden pump on"))
+    ]
+    shortlist = Shortlist(lines)
+    assert set(shortlist.pick("garden pump", 0.9)) >= {"h0", "h3"}
+    assert len(shortlist.pick("garden pump", 0.9)) == 2
+    assert len(shortlist.pick("garden pump")) == 4

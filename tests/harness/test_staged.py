@@ -88,13 +88,13 @@ async def test_with_nothing_to_call_nothing_is_asked() -> None:
 
 
 async def test_of_many_tools_the_likely_ones_are_scored_and_a_long_menu_shows_no_others() -> None:
-    for number, shown in ((WHOLE, WHOLE), (80, SCORED)):
+    for number, shown in ((WHOLE, WHOLE), (80, 2)):
         tools = [spec(f"tool_{i}", f"Handles matter {i}.") for i in range(number - 1)]
         tools.append(spec("get_weather", "The weather forecast for a city."))
         brain = ScriptedBrain(Choose({"get_weather": 1.0}), Fill({"place": "Oslo"}))
         found = await Staged(tools).decide(brain, ledger(), said("What is the weather in the city of Oslo?"))
         assert found.calls[0].name == "get_weather"
-        assert len(brain.options[0]) == SCORED + 1
+        assert len(brain.options[0]) == 2 + 1  # nothing else is nearly as like by words; and none
         assert brain.asked[0].messages[0].content.count("\n- ") == shown + 1  # and none
 
 
@@ -104,3 +104,10 @@ def test_the_constant_prompts_are_the_menu_and_the_named_tools() -> None:
     assert "traffic" in menu.messages[0].content
     assert [tool.name for tool in agent.tools] == ["traffic"]
     assert Staged([spec(f"t{i}") for i in range(WHOLE + 1)]).constants() == []
+
+
+async def test_no_more_than_so_many_are_scored_however_alike_they_are() -> None:
+    tools = [spec(f"weather_{i}", "The weather in a city.") for i in range(30)]
+    brain = ScriptedBrain(Choose({NONE: 1.0}))
+    await Staged(tools).decide(brain, ledger(), said("What is the weather in the city?"))
+    assert len(brain.options[0]) == SCORED + 1

@@ -20,6 +20,9 @@ from muleteer.skills import MenuLine
 # 457) it is among the best 16 in 98.5 and 94.5 %.
 KEEP = 16
 
+# What a cut always leaves: the second best is right often enough.
+FEWEST = 2
+
 # BM25's usual constants: term saturation and length normalisation (Robertson and Zaragoza 2009).
 _K1, _B = 1.2, 0.75
 
@@ -56,12 +59,15 @@ class Shortlist:
         self._length = sum(text.total() for text in self._texts) / max(1, len(menu))
         self._holding = Counter(term for text in self._texts for term in text)
 
-    def pick(self, message: str) -> tuple[str, ...]:
-        """The handles worth scoring, best first; ties keep the menu's order."""
+    def pick(self, message: str, near: float = 0.0) -> tuple[str, ...]:
+        """The handles worth scoring, best first; ties keep the menu's order. Beyond the first two only those
+        that have at least the share `near` of the best one's score."""
         wanted = set(terms(message))
         scores = [self._score(wanted, text) for text in self._texts]
         ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
-        return tuple(self._handles[i] for i in ranked[: self._keep])
+        least = near * max(scores, default=0.0)
+        kept = [i for n, i in enumerate(ranked[: self._keep]) if n < FEWEST or scores[i] >= least]
+        return tuple(self._handles[i] for i in kept)
 
     def _score(self, wanted: set[str], text: Counter[str]) -> float:
         size = _K1 * (1 - _B + _B * text.total() / self._length) if self._length else 0.0
