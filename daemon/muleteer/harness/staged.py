@@ -30,9 +30,9 @@ NONE = "none"
 # more costs some six tokens.
 SCORED = 8
 
-# Names of a cut menu must have this share of the best one's score by words. Among 80 functions it leaves 2.8
-# of eight for BFCL's `multiple` and 4.5 for `live_multiple`, and the right one as often as all eight do (98.5 %
-# of 67 cases and 96.6 % of 88, none of which it was chosen by).
+# Names of a cut menu must have this share of the best one's score by words. Among 80 functions it leaves
+# 2.8 of eight for BFCL's `multiple` and 4.5 for `live_multiple`, and the right one as often as all eight do
+# (98.5 % of 67 cases and 96.6 % of 88, none of which it was chosen by).
 NEAR = 0.35
 
 # Lines of a menu that is shown whole, and so is constant: decoded once, for every message to come. A line has
