@@ -35,3 +35,9 @@ def test_brains_as_json(run: Run, daemon: ScriptedDaemon) -> None:
 def test_a_daemon_without_brains_has_one_at_home(run: Run, daemon: ScriptedDaemon) -> None:
     daemon.replies["/v1/status"] = obj({"state": "ready"})
     assert "local" in run("brains").out
+
+
+def test_status_names_each_brain_elsewhere(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/status"] = obj({"state": "ready", "brains": REPORT})
+    line = next(line for line in run("status").out.splitlines() if line.startswith("brain desk"))
+    assert line.endswith("3 requests, 1 failed; it cannot be reached[31m")

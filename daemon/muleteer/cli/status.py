@@ -53,6 +53,8 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
     yield from _file_rows(_part(body, "files"))
     if _part(body, "offline").get("offline"):
         yield "offline", _text(_part(body, "offline"), "reason")
+    for name, server in _part(_part(body, "brains"), "servers").items():
+        yield f"brain {name}", _brain(server if isinstance(server, dict) else {})
     for name, server in _part(body, "mcp").items():
         yield f"mcp {name}", _mcp(server if isinstance(server, dict) else {})
     if _number(totals, "prompt"):
@@ -67,6 +69,11 @@ def _turns(turns: Fields) -> str:
         if name in ("finished", "failed") or _number(turns, name)
     ]
     return ", ".join(counted)
+
+
+def _brain(server: Fields) -> str:
+    asked = f"{_text(server, 'requests')} requests, {_text(server, 'failures')} failed"
+    return f"{asked}; it {reason}" if (reason := _text(server, "reason")) else asked
 
 
 def _mcp(server: Fields) -> str:
