@@ -14,9 +14,10 @@ from muleteer.harness.signals import Plan
 
 REPLY = "reply"
 
-# The weights: of the logarithms of the model's share and of that at a second look, and of the likeness. On the
-# development half `standard` alone is right in 138 of 155; with the likeness at a weight of 1.5 to 4 times the
-# model's in 147 to 150. A smaller one of these leaves more to the model where a handle has few examples.
+# The weights: of the logarithms of the model's share and of that at a second look, and of the likeness. On
+# the development half `standard` alone is right in 138 of 155; with the likeness at a weight of 1.5 to 4
+# times the model's in 147 to 150. A smaller one of these leaves more to the model where a handle has few
+# examples.
 MODEL, AGAIN, LIKENESS = 0.8, 0.4, 2.5
 
 # A share from which on nothing is looked at twice.
