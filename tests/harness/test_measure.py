@@ -140,6 +140,7 @@ async def test_a_crowded_menu_is_told(house: House) -> None:
     assert "raise budgets.planner_prompt" in note
     report = crowded.menu_report()
     assert report["notes"] == [note]
-    assert report["tokens"] == crowded.planner.fit.tokens <= report["room"] == tokens - 10
+    assert (report["tokens"], report["room"]) == (crowded.planner.fit.tokens, tokens - 10)
+    assert crowded.planner.fit.tokens <= tokens - 10
     await harness.measure()
     assert house.catalogue.notes == []
