@@ -73,6 +73,9 @@ set -e
 if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
 fi
+if [ "$1" = remove ] || [ "$1" = purge ]; then
+    rm -rf /opt/muleteer  # what Python has compiled there is in no package
+fi
 if [ "$1" = purge ]; then
     rm -rf /var/lib/muleteer /var/cache/muleteer /etc/muleteer /run/muleteer
     rm -rf /etc/systemd/system/muleteer.service.d
