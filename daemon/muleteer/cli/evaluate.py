@@ -169,8 +169,7 @@ def growth(sizes: tuple[int, ...], model: str | None, most: int) -> None:
     "--battery",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
-    required=True,
-    help="Lines of message, tab, handle.",
+    help="Lines of message, tab, handle; the shipped ones without it.",
 )
 @click.option(
     "--half",
@@ -182,7 +181,7 @@ def growth(sizes: tuple[int, ...], model: str | None, most: int) -> None:
 @battery_options
 def sweep(
     variants: Path | None,
-    file: Path,
+    file: Path | None,
     half: str,
     bare: bool,
     quick: bool,
@@ -195,7 +194,7 @@ def sweep(
     \b
     Without a folder: the variants that the shipped guidance was chosen from.
     Example:
-      muleteer evaluate sweep my_variants --battery routing.tsv --model small --plot sweep.png
+      muleteer evaluate sweep my_variants --bare --most 60 --model small --plot sweep.png
     """
     from muleteer.evaluate.batteries import sweep as sweeping
 
@@ -203,7 +202,8 @@ def sweep(
     texts = sweeping.read_variants(variants or sweeping.shipped_variants())
     battery = sweeping.Sweep(texts, fewer(lines, quick, most), bare)
     battery.only(sides)
-    note = f"The {half} half of {file.name}: {len(battery.cases)} messages."
+    where = file.name if file else "the shipped routing battery"
+    note = f"The {half} half of {where}: {len(battery.cases)} messages."
     run_battery(battery, against=sweeping.IN_FORCE, note=note, more=sweeping.ranking, **how)
 
 

@@ -12,29 +12,25 @@ from muleteer.evaluate.batteries.battery import Tried
 from muleteer.evaluate.batteries.running import order
 from muleteer.evaluate.batteries.sweep import IN_FORCE, Sweep, ranking
 from muleteer.evaluate.rig import opened
+from muleteer.evaluate.routing.cases import half_of
 
 
-def test_a_line_is_in_one_half_whatever_is_around_it(tmp_path: Path) -> None:
-    file = tmp_path / "b.tsv"
-    lines = [f"message {number}\tsensor" for number in range(50)]
-    file.write_text("# a remark\n" + "\n".join(lines) + "\n\n")
-    one, other = (sweep.read_routing(file, half) for half in ("development", "report"))
-    assert len(one) + len(other) == 50
-    assert len(one) > 10
-    assert len(other) > 10
+def test_the_halves_of_the_shipped_battery_are_apart() -> None:
+    one, other = (sweep.read_routing(None, half) for half in ("development", "report"))
+    assert min(len(one), len(other)) > 100
     assert not set(one) & set(other)
-    file.write_text("\n".join(lines[25:]))
-    assert set(sweep.read_routing(file, "development")) <= set(one)
+    assert len(sweep.read_routing(None)) == len(one) + len(other)
 
 
-def test_a_line_without_a_handle_is_named(tmp_path: Path) -> None:
+def test_a_line_that_is_none_is_named(tmp_path: Path) -> None:
     file = tmp_path / "b.tsv"
     file.write_text("hello\treply\nno handle\n")
-    with pytest.raises(ConfigError, match=r"Line 2 of .* is not a message, a tab and a handle"):
+    with pytest.raises(ConfigError, match=r"b\.tsv cannot be used\. Line 2: it is not a message"):
         sweep.read_routing(file)
-    file.write_text("# nothing\n")
-    with pytest.raises(ConfigError, match="no case"):
-        sweep.read_routing(file)
+    halves = {half_of(message): message for message in map(str, range(20))}
+    file.write_text(f"{halves['report']}\treply\n")
+    with pytest.raises(ConfigError, match="no case in its half 'development'"):
+        sweep.read_routing(file, "development")
 
 
 def test_the_shipped_variants_are_enough_and_each_has_its_menu() -> None:

@@ -8,7 +8,6 @@ drawn.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -17,53 +16,35 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from muleteer import paths
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import Conversation, Message
 from muleteer.errors import ConfigError
 from muleteer.evaluate.batteries.battery import Answered, Case, Tried
 from muleteer.evaluate.batteries.intervals import paired
 from muleteer.evaluate.batteries.journal import digest_of
+from muleteer.evaluate.batteries.shipped import catalogue
+from muleteer.evaluate.routing.cases import read_battery, shipped
 from muleteer.harness import prompts
 from muleteer.harness.events import LevelUse
 from muleteer.harness.menu import Fit
 from muleteer.harness.planner import REPLY, Planner
 from muleteer.harness.weighing import decide
-from muleteer.skills import load_catalogue
-from muleteer.tool import Services
-from muleteer.toolbox import Toolbox
 
 IN_FORCE = "in force"
-HALVES = ("development", "report", "all")
 LEAST = 1e-6  # a share below it counts as it: one hopeless message must not decide
 NO_LIMIT = 10**6  # tokens: a sweep compares guidance of any length
-MOST_LINES = 10_000  # of a battery; at 0.3 s a line that is an hour of one variant
 
 
-def half_of(message: str) -> str:
-    """Which half of a battery a message is in: by its own digest, so that more messages move none."""
-    return HALVES[hashlib.sha256(message.casefold().encode()).digest()[0] % 2]
-
-
-def read_routing(file: Path, half: str = "all") -> list[tuple[str, str]]:
-    """The lines `message<TAB>handle` of one half of a battery. Raises `ConfigError` for a file that has none
-    and for a line that is none."""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The battery {file} cannot be read: {error}.") from error
-    found: list[tuple[str, str]] = []
-    for number, line in enumerate(lines[:MOST_LINES], 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        message, tab, rest = line.partition("\t")
-        if not tab or not message.strip() or not rest.strip():
-            raise ConfigError(f"Line {number} of {file} is not a message, a tab and a handle.")
-        if half in ("all", half_of(message)):
-            found.append((message.strip(), rest.split("\t")[0].strip().removeprefix("@")))
-    if not found:
-        raise ConfigError(f"The battery {file} has no case in its half {half!r}.")
-    return found
+def read_routing(file: Path | None, half: str = "all") -> list[tuple[str, str]]:
+    """The messages and handles of one half of a routing battery, the shipped one if none is named. Raises
+    `ConfigError` for a file that has none, and for a line that is none."""
+    found = read_battery(file or shipped(), catalogue()[0].handles)
+    if found.bad:
+        raise ConfigError(f"The battery {found.path} cannot be used. {found.bad[0]}")
+    lines = [(line.message, line.handle) for line in found.lines if half in ("all", line.half)]
+    if not lines:
+        raise ConfigError(f"The battery {found.path} has no case in its half {half!r}.")
+    return lines
 
 
 def read_variants(folder: Path) -> dict[str, str]:
@@ -97,9 +78,7 @@ class Sweep:
     def __init__(
         self, variants: Mapping[str, str], battery: Sequence[tuple[str, str]], bare: bool = False
     ) -> None:
-        toolbox = Toolbox.load(paths.tool_folders()[:1], Services())
-        catalogue = load_catalogue(paths.skill_folders()[:1], toolbox)
-        menu = catalogue.menu()
+        menu = catalogue()[0].menu()
         fit = Fit(frozenset(line.handle for line in menu), 0) if bare else None
         self._planner = Planner(menu, NO_LIMIT, fit)
         self._old = self._planner.prompt("").messages[0].content
