@@ -181,3 +181,42 @@ def test_the_constant_text_is_what_other_prompts_begin_with() -> None:
     constant = turns.constant_text(slots, conversation)
     assert constant.endswith("</><user>")
     assert turns.text(slots, conversation).startswith(constant)
+
+
+OTHER = ToolSpec("lamp", "Switches.", {"type": "object", "properties": {}})
+
+
+def test_several_tools_are_shown_as_the_template_shows_them() -> None:
+    prompt = text(HERMES, Conversation((SYSTEM, ASK), (TOOL, OTHER)))
+    shown = prompt.split("Tools:\n")[1].split("</S>")[0].splitlines()
+    assert [json.loads(line)["function"]["name"] for line in shown] == ["clock", "lamp"]
+    plain = text(GEMMA, Conversation((SYSTEM, ASK), (TOOL, OTHER)))
+    assert "You may call these functions" in plain
+    assert plain.index('"name": "clock"') < plain.index('"name": "lamp"')
+
+
+def test_a_call_begins_only_where_it_is_clear_of_what() -> None:
+    with pytest.raises(EngineError, match="and no other"):
+        text(HERMES, Conversation((ASK,), (TOOL, OTHER), begin_call=True))
+
+
+CALLS = Message("assistant", "Both.", (("clock", '{"place": "Rome"}'), ("lamp", "{}")))
+
+
+def test_several_calls_stand_in_one_message_and_each_result_names_its_call() -> None:
+    named = HERMES.replace("'<user>RESULT '", "'<user>' + m.name + m.tool_call_id + ' '")
+    talk = Conversation((ASK, CALLS, Message("tool", "12:04"), Message("tool", "on")), (TOOL, OTHER))
+    prompt = text(named, talk)
+    assert prompt.count("<call>") == 2
+    assert prompt.endswith("<user>clockcall00000 12:04</><user>lampcall00001 on</><assistant>")
+    plain = text(GEMMA, talk)
+    assert (
+        'Both.\n{"name": "clock", "arguments": {"place": "Rome"}}\n{"name": "lamp", "arguments": {}}' in plain
+    )
+
+
+@pytest.mark.parametrize("source", [HERMES, GEMMA])
+@pytest.mark.parametrize("arguments", ["{", "", "x", '{"a": "'])
+def test_b3_calls_of_a_history_that_are_no_json_do_not_stop_it(source: str, arguments: str) -> None:
+    talk = (ASK, Message("assistant", "", (("clock", arguments),)), Message("tool", "12:04"), ASK)
+    assert "12:04" in text(source, Conversation(talk, (TOOL,)))

@@ -169,7 +169,8 @@ def _try_out(template: Template) -> Abilities:
             return ""
 
     def result(role: str) -> str:
-        return rendered([asked, call, {"role": role, "content": other}], PROBE)
+        answer: Turn = {"role": role, "content": other, "name": "probe", "tool_call_id": "call00000"}
+        return rendered([asked, call, answer], PROBE)
 
     asked: Turn = {"role": "user", "content": user}
     call = _call_turn("", [("probe", arguments)])

@@ -26,7 +26,6 @@ PROSE = (
     f"A call looks like `{CALL}`.",
     f"For example:\n```json\n{CALL}\n```\nThat is all.",
     '{"name": "get_weather", "description": "x", "parameters": {"type": "object", "properties": {}}}',
-    '{"name": "clock", "parameters": {"type": "object", "properties": {}}}',
     '"<tool_call>{}</tool_call>" is how it is written',
     "ends with {",
     "ends with [x",
@@ -129,6 +128,12 @@ def test_b6_a_malformed_call_is_neither_guessed_nor_lost(broken: str, around: st
     assert call.name == "get_weather"
     assert call.arguments is None
     assert "cannot be read: at character" in call.fault
+
+
+def test_a_schema_is_no_arguments() -> None:
+    call = only('{"name": "clock", "arguments": {"type": "object", "properties": {"type": "string"}}}')
+    assert call.arguments is None
+    assert "the schema instead" in call.fault
 
 
 def test_c7_an_unknown_name_is_a_call_where_the_reply_is_nothing_else() -> None:

@@ -120,7 +120,10 @@ def _shaped(value: object, at: int, scanner: Scanner) -> tuple[ToolCall, bool]:
     if given[0] is not None and not isinstance(given[0], Mapping):
         raise Fault(at, 'the "arguments" are no object')
     filled = dict(given[0] or {})
-    return ToolCall(name, filled), exact and not _is_schema(filled)
+    if _is_schema(filled):
+        why = f"the call of {name} cannot be read: its arguments are the schema instead of values."
+        return ToolCall(name, None, why), exact
+    return ToolCall(name, filled), exact
 
 
 def _is_schema(arguments: Mapping[str, object]) -> bool:
