@@ -193,14 +193,15 @@ class Server:
         self, conversation: Conversation, reply: wire.Reply, stop: Sequence[str]
     ) -> AsyncGenerator[bytes | str, None]:
         """What the server sends, piece by piece in time; as text where it did not stream."""
-        response = await self._asked(conversation, reply.limit, stop)
+        deadline = asyncio.get_running_loop().time() + self.settings.first
+        response = await self._asked(conversation, reply.limit, stop, deadline)
         try:
             if "application/json" in response.headers.get("content-type", ""):
-                async with asyncio.timeout(self.settings.first):
+                async with asyncio.timeout_at(deadline):
                     whole = await _read(response, LARGEST_EVENT)
                 yield whole.decode(errors="replace")
                 return
-            async with aclosing(self._in_time(response.aiter_raw(), reply)) as pieces:
+            async with aclosing(self._in_time(response.aiter_raw(), reply, deadline)) as pieces:
                 async for piece in pieces:
                     yield piece
         except TimeoutError:
@@ -212,11 +213,12 @@ class Server:
         finally:
             await response.aclose()
 
-    async def _in_time(self, pieces: AsyncIterator[bytes], reply: wire.Reply) -> AsyncGenerator[bytes, None]:
+    async def _in_time(
+        self, pieces: AsyncIterator[bytes], reply: wire.Reply, deadline: float
+    ) -> AsyncGenerator[bytes, None]:
         """The pieces, while the model's words keep coming: comments that keep a line open do not count."""
         loop, size, alive = asyncio.get_running_loop(), 0, 0
         seconds = self.settings.first
-        deadline = loop.time() + seconds
         while True:
             try:
                 async with asyncio.timeout_at(deadline):
@@ -233,11 +235,15 @@ class Server:
                 alive, seconds = reply.alive, self.settings.between
                 deadline = loop.time() + seconds
 
-    async def _asked(self, conversation: Conversation, limit: int, stop: Sequence[str]) -> httpx.Response:
-        """An answer that is not a refusal. A parameter that the server does not know is left out for good."""
+    async def _asked(
+        self, conversation: Conversation, limit: int, stop: Sequence[str], deadline: float
+    ) -> httpx.Response:
+        """An answer that is not a refusal, begun before `deadline`. A parameter that the server does not know
+        is left out for good."""
         while True:
             without = frozenset(self.counts.refused)
-            response = await self._sent(wire.body(conversation, self.settings.model, limit, stop, without))
+            body = wire.body(conversation, self.settings.model, limit, stop, without)
+            response = await self._sent(body, deadline)
             if response.status_code == HTTPStatus.OK:
                 return response
             try:
@@ -252,14 +258,14 @@ class Server:
                 raise self._refusal(response)
             self.counts.refused.append(parameter)
 
-    async def _sent(self, body: dict[str, object]) -> httpx.Response:
+    async def _sent(self, body: dict[str, object], deadline: float) -> httpx.Response:
         """The head of an answer."""
         if self._client is None:
             raise self._failed(f"cannot be asked: {self._unusable}")
         url = f"{self.settings.url.rstrip('/')}/chat/completions"
         request = self._client.build_request("POST", url, json=body)
         try:
-            async with asyncio.timeout(self.settings.first):
+            async with asyncio.timeout_at(deadline):
                 return await self._client.send(request, stream=True)
         except TimeoutError:
             raise self._failed(f"said nothing for {self.settings.first:g} seconds") from None
