@@ -1,0 +1,198 @@
+"""The seat in a real etcd of three members, one of which is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from muleteer.seat.etcd import EtcdSeat
+from muleteer.seat.etcd_client import EtcdClient, EtcdError
+from muleteer.seat.messages import Role, RoleChange
+
+START_SECONDS = 60.0  # three members on a busy machine
+TURN_SECONDS = 30.0  # for what takes five on a quiet one
+
+
+class Cluster:
+    """Three members on this machine, in memory as far as the folder is."""
+
+    def __init__(self, folder: Path) -> None:
+        ports = _free_ports(6)
+        self.urls = [f"http://127.0.0.1:{port}" for port in ports[:3]]
+        peers = [f"http://127.0.0.1:{port}" for port in ports[3:]]
+        names = ",".join(f"m{number}={url}" for number, url in enumerate(peers))
+        self.members = [
+            subprocess.Popen(
+                [
+                    "etcd",
+                    f"--name=m{number}",
+                    f"--data-dir={folder / str(number)}",
+                    f"--listen-client-urls={self.urls[number]}",
+                    f"--advertise-client-urls={self.urls[number]}",
+                    f"--listen-peer-urls={peers[number]}",
+                    f"--initial-advertise-peer-urls={peers[number]}",
+                    f"--initial-cluster={names}",
+                    "--unsafe-no-fsync",
+                    "--logger=zap",
+                ],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for number in range(3)
+        ]
+
+    def wait(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not all(_is_healthy(url) for url in self.urls):
+            assert time.monotonic() < until, "etcd does not start"
+
+    def stop(self) -> None:
+        for member in self.members:
+            member.kill()
+            member.wait()
+
+
+def _is_healthy(url: str) -> bool:
+    try:
+        return bool(httpx.get(f"{url}/health", timeout=1.0, trust_env=False).json()["health"] == "true")
+    except (httpx.HTTPError, ValueError, KeyError):
+        return False
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    assert shutil.which("etcd"), "etcd is missing; on Debian: sudo apt install etcd-server"
+    cluster = Cluster(tmp_path)
+    try:
+        cluster.wait()
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+class Devices:
+    """Three devices that use the cluster, and what they were told."""
+
+    def __init__(self, urls: list[str]) -> None:
+        self.changed = asyncio.Event()
+        self.heard: list[tuple[str, RoleChange]] = []
+        self.seats = {name: EtcdSeat(name, EtcdClient(urls), told=self._told(name)) for name in "abc"}
+        for seat in self.seats.values():
+            seat.start()
+
+    def _told(self, name: str) -> Callable[[RoleChange], None]:
+        def told(change: RoleChange) -> None:
+            self.heard.append((name, change))
+            self.changed.set()
+
+        return told
+
+    def driving(self) -> list[EtcdSeat]:
+        return [seat for seat in self.seats.values() if seat.drives()]
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Until that holds; it is looked at whenever a role changes."""
+        async with asyncio.timeout(TURN_SECONDS):
+            while not holds():
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def driver(self, other_than: str = "") -> EtcdSeat:
+        await self.until(lambda: any(seat.me != other_than for seat in self.driving()))
+        assert len(self.driving()) == 1
+        return self.driving()[0]
+
+
+@pytest.fixture
+async def devices(cluster: Cluster) -> AsyncIterator[Devices]:
+    devices = Devices(cluster.urls)
+    yield devices
+    for seat in devices.seats.values():
+        await seat.close()
+
+
+async def _kept(cluster: Cluster, key: str) -> str:
+    client = EtcdClient(cluster.urls)
+    try:
+        (held,) = (await client.read(key)).read
+        assert held
+        return held.value
+    finally:
+        await client.close()
+
+
+async def test_one_device_drives_and_a_slot_runs_once(cluster: Cluster, devices: Devices) -> None:
+    driver = await devices.driver()
+    await devices.until(lambda: all(seat.driver_id == driver.me for seat in devices.seats.values()))
+    claimed = await driver.claim("daily-brief", "2026-11-30T07:00")
+    assert claimed.claim
+    assert not (await driver.claim("daily-brief", "2026-11-30T07:00")).claim
+    follower = next(seat for seat in devices.seats.values() if seat is not driver)
+    assert not (await follower.claim("daily-brief", "2026-11-30T07:00")).claim
+
+    cluster.members[0].kill()
+    assert await driver.may_finish(claimed.claim)
+    await driver.settle(claimed.claim, "done")
+    assert '"state": "done"' in await _kept(cluster, "/muleteer/claims/daily-brief/2026-11-30T07:00")
+    assert driver.drives()
+
+
+async def test_a_device_that_leaves_is_followed_and_what_it_left_is_settled(devices: Devices) -> None:
+    first = await devices.driver()
+    assert (await first.claim("a", "1")).claim
+    assert (await first.claim("b", "1", again=True)).claim
+    began = first.term
+    await first.close()
+    second = await devices.driver(first.me)
+    assert second.term > began
+    lost = await second.claim("a", "1")
+    assert not lost.claim
+    assert "failed" in lost.reason
+    assert (await second.claim("b", "1", again=True)).claim
+    assert not (await second.claim("b", "1", again=True)).claim
+
+
+async def test_a_device_that_falls_silent_stops_before_it_is_followed(devices: Devices) -> None:
+    first = await devices.driver()
+    term, task = first.term, first._task
+    assert task
+    task.cancel()  # as a suspended process: it renews nothing and keeps what it believes
+    second = await devices.driver(first.me)
+    assert not first.drives()
+    assert second.term > term
+    assert first.role is Role.DRIVER
+
+
+async def test_the_seat_is_given_and_taken(devices: Devices) -> None:
+    first = await devices.driver()
+    other = next(seat for seat in devices.seats.values() if seat is not first)
+    await other.take()
+    await devices.until(other.drives)
+    await other.give("a person wants it")
+    await devices.driver(other.me)
+
+
+async def test_without_a_majority_of_the_cluster_nobody_drives(cluster: Cluster, devices: Devices) -> None:
+    await devices.driver()
+    for member in cluster.members[:2]:
+        member.kill()
+    await devices.until(lambda: all(seat.role is Role.NO_MAJORITY for seat in devices.seats.values()))
+    assert not devices.driving()
+    with pytest.raises(EtcdError):
+        await _kept(cluster, "x")
