@@ -57,6 +57,16 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize("arguments", ["{", "", '{"a": ', "{}"])
+def test_b3_a_history_with_calls_is_refused_with_its_position_whatever_they_say(arguments: str) -> None:
+    call = {"type": "function", "function": {"name": "clock", "arguments": arguments}}
+    entry = {"role": "assistant", "content": "", "tool_calls": [call]}
+    body = json.dumps({"message": "hi", "history": [{"role": "user", "content": "x"}, entry]})
+    with pytest.raises(RequestError, match=r"history\[1\]\.tool_calls") as refused:
+        parse_turn(body.encode())
+    assert refused.value.status == 400
+
+
 @pytest.mark.parametrize(("body", "sentence"), WRONG.items(), ids=[str(body[:40]) for body in WRONG])
 def test_wrong_body_is_one_sentence(body: bytes, sentence: str) -> None:
     with pytest.raises(RequestError) as refused:
