@@ -31,6 +31,7 @@ from muleteer.offline import Switch
 from muleteer.ports.service import SerialPorts
 from muleteer.privacy import HomeMemory, Privacy
 from muleteer.ringing import DeviceTimers
+from muleteer.seat.etcd_service import EtcdSeatService
 from muleteer.seat.service import SeatService
 from muleteer.sensors import Sensors
 from muleteer.services import NO_FOLDERS, Absent, Services
@@ -56,7 +57,7 @@ class Household:
     privacy: Privacy
     offline: Switch
     device: str
-    seat: SeatService | None
+    seat: SeatService | EtcdSeatService | None
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
 
@@ -136,10 +137,14 @@ def _device(folder: Path) -> str:
         return ""
 
 
-async def _seat(settings: Settings, closing: Closing, broadcast: Broadcast) -> SeatService | None:
+async def _seat(
+    settings: Settings, closing: Closing, broadcast: Broadcast
+) -> SeatService | EtcdSeatService | None:
     """This device's part in the household; None where what it must not forget is damaged."""
     try:
-        seat = SeatService(settings.seat, settings.state, broadcast)
+        in_etcd = settings.seat.enabled and settings.seat.backend == "etcd"
+        kind = EtcdSeatService if in_etcd else SeatService
+        seat = kind(settings.seat, settings.state, broadcast)
         await seat.open()
     except OSError as error:
         log.error("This device takes no part in a household: %s", error.strerror or error)

@@ -49,6 +49,7 @@ class EtcdSeat:
         self._lease = ""
         self._until = 0.0
         self._rests_until = 0.0
+        self._since = _clock()
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -67,6 +68,10 @@ class EtcdSeat:
     def drives(self) -> bool:
         """Whether this device may act for the household at this moment."""
         return self.role is Role.DRIVER and _clock() < self._until
+
+    def since_seconds(self) -> float:
+        """How long the role is what it is."""
+        return _clock() - self._since
 
     async def take(self) -> None:
         """A person wants this device to drive. Raises `EtcdError`."""
@@ -194,6 +199,7 @@ class EtcdSeat:
     def _turn(self, role: Role, driver: str, term: int, reason: str) -> None:
         if (role, driver, term) != (self.role, self.driver_id, self.term):
             self.role, self.driver_id, self.term, self.reason = role, driver, term, reason
+            self._since = _clock()
             change = RoleChange(role, term, driver, reason)
             log.info("%s", change.line())
             self._told(change)

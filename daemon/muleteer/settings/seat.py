@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from muleteer.settings.sections import Count, Section, Words
 
 PORT = 7433  # registered to nobody; above 1024, below the ports that connections get
-ADDRESS = re.compile(r"\[?([0-9A-Za-z.:_-]+?)\]?(?::([0-9]{1,5}))?")
+URL = re.compile(r"https?://[0-9A-Za-z.:_\[\]-]+/?")
+IPV6 = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::([0-9]{1,5}))?|([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)")
+NAME = re.compile(r"([0-9A-Za-z._-]+)(?::([0-9]{1,5}))?")  # and IPv4
 
 
 def split_address(text: str) -> tuple[str, int]:
     """`10.0.0.5`, `shed.lan:7433` or `[fe80::1]:7433` as host and port. Raises `ValueError`."""
-    bare = text.count(":") > 1 and not text.startswith("[")  # an IPv6 address without a port
-    found = None if bare else ADDRESS.fullmatch(text)
-    host, port = (text, None) if bare else (found[1], found[2]) if found else ("", None)
+    found = NAME.fullmatch(text) or IPV6.fullmatch(text)
+    host, port = (found[1] or found[3], found[2]) if found else ("", None)
     number = int(port) if port else PORT
-    if not host or not re.fullmatch(r"[0-9A-Za-z.:_-]+", host) or not 0 < number < 65536:
+    if not host or not 0 < number < 65536:
         raise ValueError(f"{text!r} is no address; write it like 192.168.1.20 or shed.lan:{PORT}")
     return host, number
 
@@ -30,6 +32,15 @@ def _address(value: str) -> str:
 
 
 Addresses = Annotated[tuple[Annotated[Words, AfterValidator(_address)], ...], Field(max_length=32)]
+
+
+def _url(value: str) -> str:
+    if not URL.fullmatch(value):
+        raise ValueError(f"{value!r} is no URL of a member; write it like https://10.0.0.7:2379")
+    return value.rstrip("/")
+
+
+Urls = Annotated[tuple[Annotated[Words, AfterValidator(_url)], ...], Field(max_length=32)]
 
 
 class SeatSettings(Section):
@@ -44,6 +55,15 @@ class SeatSettings(Section):
         le=65_535,
         description="TCP port for the other devices of the household; 0: any that is free",
     )
+    backend: Literal["zeroconf", "etcd"] = Field(
+        "zeroconf", description="what decides who drives: the devices among themselves, or an etcd cluster"
+    )
+    etcd: Urls = Field(
+        (), description="URLs of the cluster's members, for the backend etcd: https://10.0.0.7:2379"
+    )
+    etcd_ca: Path | None = Field(
+        None, description="file with the certificate that the cluster's are signed with, if not a public one"
+    )
     peers: Addresses = Field(
         (), description="addresses of other devices, where mDNS does not reach them: shed.lan, 10.0.0.5:7433"
     )
@@ -53,3 +73,9 @@ class SeatSettings(Section):
     priority: Count = Field(
         0, ge=-100, le=100, description="the device with the highest priority drives, if it can"
     )
+
+    @model_validator(mode="after")
+    def _cluster_is_named(self) -> Self:
+        if self.backend == "etcd" and not self.etcd:
+            raise ValueError("the backend etcd needs the URLs of its members; set seat.etcd")
+        return self
