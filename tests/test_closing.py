@@ -215,3 +215,12 @@ def test_process_leaves_tasks_and_threads_that_do_not_end(code: int, number: int
     ended, errors = Script(DEAF.format(code=code, number=number)).ends()
     assert ended == status
     assert "they are cut off: a deaf one." in errors
+
+
+async def test_what_others_wait_for_is_closed_before_all_else(calm: asyncio.Event) -> None:
+    closing, closed = Closing(), list[str]()
+    closing.add("first", lambda: closed.append("first"))
+    closing.add("urgent", lambda: closed.append("urgent"), urgent=True)
+    closing.add("second", lambda: closed.append("second"))
+    await closing.close(calm)
+    assert closed == ["urgent", "second", "first"]

@@ -64,6 +64,14 @@ async def test_waiting_ends_at_stop() -> None:
         await waiting
 
 
+async def test_a_device_without_a_model_says_so_at_once() -> None:
+    health = Health(StubEngine())
+    health.enter("no model", "engine.model is none")
+    assert health.report() == ("no model", "engine.model is none")
+    with pytest.raises(EngineError, match="No turn can be served here"):
+        await health.serving(DEADLINE)
+
+
 async def test_waiting_is_bounded_and_names_what_is_waited_for() -> None:
     health = Health(StubEngine())
     health.enter("loading", "the model is loading")
