@@ -12,6 +12,7 @@ import json
 from collections.abc import Sequence
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
+from muleteer.harness.answer import spoken
 from muleteer.harness.brains import Said
 from muleteer.harness.claims import any_claim
 from muleteer.harness.dispatcher import Dispatcher
@@ -60,9 +61,9 @@ class Flat:
         history: Sequence[Message] = (),
         speech: Speech | None = None,
     ) -> str:
-        """Calls until the brain answers in prose, which is returned; empty where it did not, within its round
-        trips and its tokens. As long as nothing was called, `speech` hears the prose as it comes. Raises
-        `ToolLoopHalt` when a limit trips, and as the lane does."""
+        """Calls until the brain answers in prose, which is returned; what the tools said where it did not,
+        within its round trips and its tokens. As long as nothing was called, `speech` hears the prose as it
+        comes. Raises `ToolLoopHalt` when a limit trips, and as the lane does."""
         prompt = await self._fitting(tools, message, history)
         wrong = 0
         for _ in range(ROUND_TRIPS):
@@ -75,18 +76,18 @@ class Flat:
             if fault := _fault(said, dispatcher.asked):
                 wrong += 1
                 if wrong > REGENERATIONS:
-                    return said.text if not said.calls else ""
+                    return said.text if not said.calls else spoken(dispatcher.bridge.results)
                 prompt = corrected(prompt, said, fault)
             elif not said.calls:
                 return said.text
             else:
                 results = await self._call(dispatcher, said)
                 if set(results) == {render("repeated")}:
-                    return ""  # it has what it asks for, and goes in circles
+                    break  # it has what it asks for, and goes in circles
                 prompt = _grown(prompt, said, results, self._ledger.note())
             if self._ledger.withdrawn or await self._listener.lane.count(prompt) > self._budgets.flat_prompt:
-                return ""
-        return ""
+                break
+        return spoken(dispatcher.bridge.results)
 
     async def _reply(self, prompt: Conversation, speech: Speech | None) -> Said:
         limit = max(self._budgets.agent_output, self._budgets.answer_output)

@@ -15,7 +15,7 @@ from muleteer.harness.dialects.marks import forming
 from muleteer.harness.hiding import Calls, Told
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff]")
-_BLOCKS = "tool_call|tool_response|tools|think|correction"
+_BLOCKS = "tool_calls?|tool_response|tool_result|tools|think|thinking|correction"
 _OPENING = re.compile(f"<({_BLOCKS})>")
 _CLOSED = re.compile(rf"<({_BLOCKS})>.*?</\1>", re.DOTALL)
 _UNCLOSED = re.compile(rf"<(?:{_BLOCKS})>.*", re.DOTALL)
@@ -112,8 +112,8 @@ class _Tags:
 
     def _may_be_preamble(self) -> bool:
         start = self._held.lstrip(_MARKUP).lower()
-        forming = any(preamble.startswith(start) for preamble in _PREAMBLES)
-        return forming or bool(_PREAMBLE.fullmatch(self._held))
+        begins = any(preamble.startswith(start) for preamble in _PREAMBLES)
+        return begins or bool(_PREAMBLE.fullmatch(self._held))
 
     def _border(self) -> int:
         """Everything before this index can no longer become part of something hidden."""

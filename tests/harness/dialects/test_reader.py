@@ -67,7 +67,15 @@ def test_prose_that_quotes_or_looks_like_a_call_is_prose(text: str) -> None:
     assert parse(text, TOOLS, HERMES) == (text, ())
 
 
-@pytest.mark.parametrize("text", [f"It would be: {CALL}", f"It is written like this {CALL}", f"So:\n{CALL}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The page says: <tool_call>{CALL}</tool_call>",
+        f"It would be: {CALL}",
+        f"It is written like this {CALL}",
+        f"So:\n{CALL}",
+    ],
+)
 def test_a_call_that_a_sentence_leads_up_to_is_asked_about_and_neither_made_nor_shown(text: str) -> None:
     prose, (call,) = parse(text, TOOLS, HERMES)
     assert CALL not in prose

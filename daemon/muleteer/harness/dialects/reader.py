@@ -2,7 +2,7 @@
 
 What counts as a call:
 - after one of the model's own marks (`<tool_call>` and its like), wherever that stands, unless in quotation
-  marks, backticks or a code block;
+  marks, backticks or a code block, or behind a colon, as when a text is repeated that somebody else wrote;
 - in any other form (bare JSON, a fenced block, a Python list, another model's marks) only where nothing but
   calls follows to the end of the reply, where it names a tool that is on offer, and where no sentence leads
   up to it as to an example. A reply that is nothing but a call is one whatever it names.
@@ -172,10 +172,12 @@ class Reader:
     def _judge(self, block: _Block, before: str, last: bool) -> _Block | None:
         """`before` is the text that leads up to it; `last`: nothing but calls follows."""
         line = before.rpartition("\n")[2].strip()
-        if block.own:
-            return None if line.endswith(('"', "'")) else block
+        if block.own and line.endswith(('"', "'")):
+            return None
+        if block.own and not line.endswith(":"):
+            return block
         known = all(form(call.name) in self._names for call in block.calls)
-        if not last or (before.strip() and not known):
+        if not block.own and (not last or (before.strip() and not known)):
             return None
         if before.rstrip().endswith(":") or (line and not line.endswith((".", "!", "?", "…"))):
             return replace(block, calls=tuple(_faulty(call, QUOTED) for call in block.calls))
