@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from muleteer.harness.ledger import Ledger
+from muleteer.harness.likeness import MOST
 from muleteer.harness.menu import BESIDE, ROUND_REPLIES, ROUNDS, Fit
 from muleteer.harness.planner import Planner
 from muleteer.harness.rules import ASKS
@@ -170,3 +171,12 @@ async def test_a_message_too_long_for_a_second_look_is_decided_by_the_first() ->
     assert brain.looked == []
     assert weighed.again == {}
     assert weighed.plan is not None
+
+
+def test_very_many_tools_without_examples_cost_the_others_none_of_theirs() -> None:
+    plain = [MenuLine(f"far-{number}", f"Does thing {number}.", ()) for number in range(MOST)]
+    likeness = Planner([*TWO, *plain], 1000).learn()
+    assert "far-1" not in likeness.labels
+    assert likeness.scores("how damp is the cellar")["sensor"] > 0.5
+    few = Planner([*TWO, *plain[:9]], 1000).learn()
+    assert "far-1" in few.labels

@@ -33,8 +33,9 @@ class Likeness:
 
     def __init__(self, examples: Mapping[str, Sequence[str]]) -> None:
         self.labels = tuple(examples)
-        total = sum(map(len, examples.values()))
-        each = total if total <= MOST else max(1, MOST // len(examples))
+        each = max(map(len, examples.values()), default=0)
+        while each > 1 and sum(min(each, len(texts)) for texts in examples.values()) > MOST:
+            each -= 1
         self._examples = {label: tuple(texts[:each]) for label, texts in examples.items()}
         said = [(text, number) for number, texts in enumerate(self._examples.values()) for text in texts]
         bags = [Counter(_terms(text)) for text, _ in said]

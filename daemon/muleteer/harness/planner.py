@@ -18,7 +18,7 @@ from muleteer.errors import TooLongError
 from muleteer.harness import rules, weighing
 from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
-from muleteer.harness.likeness import Likeness
+from muleteer.harness.likeness import MOST, Likeness
 from muleteer.harness.menu import BESIDE, Exchange, Fit, constant_of, prompt_of, replies
 from muleteer.harness.prompts import render
 from muleteer.harness.signals import Plan, PlanSignal
@@ -60,10 +60,13 @@ class Planner:
         self._likeness: Likeness | None = None
 
     def learn(self) -> Likeness:
-        """Fit the likeness to the menu's examples, once; up to a second of work on a small board."""
+        """Fit the likeness to the menu's examples, once; up to a second of work on a small board. What has
+        none is known by its description, unless that were too many."""
         if self._likeness is None:
-            said = {line.handle: line.examples or (line.description,) for line in self.menu}
-            self._likeness = Likeness(said | {REPLY: replies()})
+            said = {line.handle: line.examples for line in self.menu if line.examples} | {REPLY: replies()}
+            plain = {line.handle: (line.description,) for line in self.menu if not line.examples}
+            room = MOST - sum(map(len, said.values()))
+            self._likeness = Likeness(said | (plain if len(plain) <= room else {}))
         return self._likeness
 
     def only(self, handles: Collection[str]) -> Planner:
