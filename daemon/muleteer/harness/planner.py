@@ -64,9 +64,10 @@ class Planner:
         none is known by its description, unless that were too many."""
         if self._likeness is None:
             said = {line.handle: line.examples for line in self.menu if line.examples} | {REPLY: replies()}
-            plain = {line.handle: (line.description,) for line in self.menu if not line.examples}
-            room = MOST - sum(map(len, said.values()))
-            self._likeness = Likeness(said | (plain if len(plain) <= room else {}))
+            plain = [line for line in self.menu if not line.examples]
+            if sum(map(len, said.values())) + len(plain) <= MOST:
+                said |= {line.handle: (line.description,) for line in plain}
+            self._likeness = Likeness(said)
         return self._likeness
 
     def only(self, handles: Collection[str]) -> Planner:
