@@ -149,5 +149,7 @@ async def _seat(
     except OSError as error:
         log.error("This device takes no part in a household: %s", error.strerror or error)
         return None
-    closing.add("seat", seat.close, urgent=True)  # another device takes over at once
+    closing.add("seat", seat.close)
+    leave = seat.leave if isinstance(seat, SeatService) else seat.close
+    closing.add("part in the household", leave, urgent=True)  # another device takes over at once
     return seat

@@ -184,6 +184,19 @@ async def test_who_takes_no_part_for_a_while_finds_its_household_again(tmp_path:
         await until(lambda: together([first, second]))
 
 
+async def test_a_run_that_ends_after_its_device_has_left_is_not_lost(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, second]:
+        granted = (await first.seat.slots.claim("daily-brief", "07:00")).claim
+        assert granted
+        await first.seat.leave()
+        await first.seat.leave()
+        assert not first.drives()
+        assert not await first.seat.slots.may_finish(granted)
+        await first.seat.slots.settle(granted, "It will rain.")
+        assert await texts(first) == ["It will rain."]
+        await until(second.drives)
+
+
 async def test_a_restart_forgets_neither_household_nor_vote_nor_claims(tmp_path: Path) -> None:
     async with household(tmp_path, 2) as [first, second]:
         granted = (await first.seat.slots.claim("daily-brief", "07:00")).claim

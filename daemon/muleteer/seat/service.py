@@ -67,6 +67,7 @@ class SeatService:
         self.network = Network(settings, self.identity.id, self.peers)
         self.view = View(self.identity.id, self.machine, self.enrolment, self.peers, self.network)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._taking_part = False
         self._claims = ClaimStore(state / "claims.db")
         self._inbox = InboxStore(state / "inbox.db", self.identity.id)
         self.results = Results(self._inbox, self.peers.send, self._tell_all, self._arrived)
@@ -77,16 +78,29 @@ class SeatService:
         self.slots = Slots(self.identity.id, self.view, self._work, self.results)
         self._start(self._work.run(), "background work")
         self._start(self.results.run(), "inbox")
-        self._start(self.machine.run(), "seat")
-        self._start(self.enrolment.run(self.machine, self._enrol), "seat enrolment")
+        running = self._start(self.machine.run(), "seat")
+        self._parts = {running, self._start(self.enrolment.run(self.machine, self._enrol), "seat enrolment")}
+        self._taking_part = True
         self._roster_changed()
 
-    async def close(self) -> None:
-        """Hand the seat over, if this device has it, and hang up."""
+    async def leave(self) -> None:
+        """Hand the seat over, if this device has it, hang up, and never drive again. What is still running
+        may be settled until `close`."""
+        if not self._taking_part:
+            return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
                 await self.machine.ask(lambda now: self.machine.election.give("it is being stopped", now))
+        self._taking_part = False
+        for task in self._parts:
+            task.cancel()
+        await asyncio.wait(self._parts)
+        self._work.rest()
         await self.network.close()
+
+    async def close(self) -> None:
+        """`leave`, and let go of the files."""
+        await self.leave()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -108,6 +122,8 @@ class SeatService:
             await asyncio.sleep(STRAIN_SECONDS)
 
     async def _set_willing(self, willing: bool) -> None:
+        if not self._taking_part:
+            return
         await self.machine.ask(lambda now: self.machine.election.set_willing(willing, now))
 
     # What people and background turns ask
