@@ -157,15 +157,13 @@ def test_a_new_address_is_announced_and_found(devices: list[Device]) -> None:
         return {peer["address"] for peer in peers if peer["id"] == me} == {moved.host.address}
 
     report("until the others have the new address", wait_until(found, *devices))
-    listed = rest[1].ask("GET", "/v1/devices")["devices"]
-    wait_until(
-        lambda: any(
-            each["id"] == me and moved.host.address in each["addresses"]
-            for each in rest[1].ask("GET", "/v1/devices")["devices"]
-        )
-    )
-    assert listed
-    assert one_driver(devices) is driver
+
+    def announced() -> bool:
+        listed = rest[1].ask("GET", "/v1/devices")["devices"]
+        return any(each["id"] == me and moved.host.address in each["addresses"] for each in listed)
+
+    wait_until(announced, *devices)
+    assert apart(devices)[0] is driver
 
 
 @pytest.mark.skipif(not Path("/dev/net/tun").exists(), reason="losing packets needs /dev/net/tun")

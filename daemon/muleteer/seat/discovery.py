@@ -51,10 +51,17 @@ class Announced:
 
 
 class Discovery:
-    """Announces and listens while `run` runs. `heard` is told of every device that is announced anew."""
+    """Announces and listens while `run` runs. `heard` is told of every device that is announced anew, `moved`
+    of this device's addresses when they change."""
 
-    def __init__(self, device: str, port: int, heard: Callable[[Announced], None]) -> None:
-        self._device, self._port, self._heard = device, port, heard
+    def __init__(
+        self,
+        device: str,
+        port: int,
+        heard: Callable[[Announced], None],
+        moved: Callable[[list[str]], None],
+    ) -> None:
+        self._device, self._port, self._heard, self._moved = device, port, heard, moved
         self._role = "alone"
         self._changed = asyncio.Event()
         self._zeroconf: AsyncZeroconf | None = None
@@ -118,6 +125,7 @@ class Discovery:
                 self._changed.clear()
                 if now and now != addresses:
                     log.info("Announced by mDNS at %s, port %d.", ", ".join(now), self._port)
+                    self._moved(now)
                     await zeroconf.async_update_interfaces(interfaces=list(now))
                     addresses = now
                 info = self._info(addresses)

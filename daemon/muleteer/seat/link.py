@@ -64,7 +64,8 @@ class Allowance:
 
 
 class Link:
-    """A connection to the member `peer`, at `address`, that was `dialed` from here or from there."""
+    """A connection to the member `peer`, at `address`, that was `dialed` from here or from there. This device
+    is at `local` in it."""
 
     def __init__(
         self,
@@ -75,6 +76,7 @@ class Link:
         writer: asyncio.StreamWriter,
     ) -> None:
         self.peer, self.address, self.dialed = peer, address, dialed
+        self.local = str(writer.get_extra_info("sockname")[0]).removeprefix("::ffff:")
         self._reader, self._writer = reader, writer
         self._sent = self._received = 0
         self._loop = asyncio.get_running_loop()

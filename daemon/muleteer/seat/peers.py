@@ -13,7 +13,7 @@ import logging
 import random
 import socket
 import ssl
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from muleteer.seat.door import Door
@@ -117,6 +117,12 @@ class Peers:
         if (link := self.links.get(peer)) and 0 < port < 65536:
             known = [each for each in self._found.get(peer, ()) if each != (link.address.host, port)]
             self._found[peer] = [Address(link.address.host, port), *known][:MOST_ADDRESSES]
+
+    def moved(self, addresses: Collection[str]) -> None:
+        """This device has these IPv4 addresses now: connections at others are dead."""
+        for link in list(self.links.values()):
+            if "." in link.local and link.local not in addresses:
+                link.cut("this device has another address now")
 
     def place(self, peer: str) -> Address | None:
         """Where a member was last met or found."""
