@@ -13,9 +13,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from muleteer.broadcast import Broadcast
+from muleteer.errors import SeatError
 from muleteer.seat.etcd import EtcdSeat
 from muleteer.seat.etcd_client import EtcdClient, EtcdError
+from muleteer.seat.etcd_service import EtcdSeatService
 from muleteer.seat.messages import Role, RoleChange
+from muleteer.settings.seat import SeatSettings
 
 START_SECONDS = 60.0  # three members on a busy machine
 TURN_SECONDS = 30.0  # for what takes five on a quiet one
@@ -147,10 +151,9 @@ async def test_one_device_drives_and_a_slot_runs_once(cluster: Cluster, devices:
     assert not (await follower.claim("daily-brief", "2026-11-30T07:00")).claim
 
     cluster.members[0].kill()
-    assert await driver.may_finish(claimed.claim)
     await driver.settle(claimed.claim, "done")
     assert '"state": "done"' in await _kept(cluster, "/muleteer/claims/daily-brief/2026-11-30T07:00")
-    assert driver.drives()
+    await devices.until(lambda: len(devices.driving()) == 1)
 
 
 async def test_a_device_that_leaves_is_followed_and_what_it_left_is_settled(devices: Devices) -> None:
@@ -196,3 +199,31 @@ async def test_without_a_majority_of_the_cluster_nobody_drives(cluster: Cluster,
     assert not devices.driving()
     with pytest.raises(EtcdError):
         await _kept(cluster, "x")
+
+
+async def test_the_daemons_seat_in_etcd(cluster: Cluster, tmp_path: Path) -> None:
+    settings = SeatSettings(backend="etcd", etcd=tuple(cluster.urls))
+    broadcast = Broadcast()
+    service = EtcdSeatService(settings, tmp_path, broadcast)
+    with broadcast.listen() as events:
+        await service.open()
+        try:
+            async with asyncio.timeout(TURN_SECONDS):
+                while not (await service.driver()).here:
+                    await events.next()
+            claim = (await service.claim("daily-brief", "2026-11-30T07:00")).claim
+            assert claim
+            await service.settle(claim, "It rains.")
+            assert [entry.text for entry in await service.results.entries()] == ["It rains."]
+            assert service.report()["role"] == "driver"
+            with pytest.raises(SeatError, match="etcd"):
+                await service.invite()
+        finally:
+            await service.close()
+
+
+def test_the_backend_needs_members() -> None:
+    with pytest.raises(ValueError, match=r"seat\.etcd"):
+        SeatSettings(backend="etcd")
+    with pytest.raises(ValueError, match="no URL"):
+        SeatSettings(backend="etcd", etcd=("10.0.0.7",))

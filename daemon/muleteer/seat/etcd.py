@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 LEASE_SECONDS = 3  # a cluster grants 2 at the least; a driver that was killed is followed within 5
 BEAT_SECONDS = 0.5  # between two looks at the seat
 MARGIN_SECONDS = 0.2  # before the lease may end, to stop what is being done
+SETTLE_SECONDS = 20.0  # a cluster elects its own leader in some seconds
 YIELD_SECONDS = 5  # one that gave the seat away leaves it to others for as long
 
 
@@ -113,12 +114,24 @@ class EtcdSeat:
         return self.drives() and claim.term == self.term
 
     async def settle(self, claim: Ticket, text: str, done: bool = True) -> None:
+        """Keep how the run ended; tried for a while, because a cluster that loses a member answers nobody for
+        some seconds. Raises `EtcdError`."""
+        until = _clock() + SETTLE_SECONDS
+        while True:
+            try:
+                return await self._end(claim, State.DONE if done else State.FAILED)
+            except EtcdError:
+                if _clock() > until:
+                    raise
+                await asyncio.sleep(BEAT_SECONDS)
+
+    async def _end(self, claim: Ticket, state: State) -> None:
         key = self._key(claim.skill, claim.slot)
         held = (await self._client.read(key)).read[0]
         if held is None or (_claim(held).term, _claim(held).device) != (claim.term, self.me):
             log.warning("The run of %s at %s ended after another device took over.", claim.skill, claim.slot)
             return
-        ended = _claim(held).ended(State.DONE if done else State.FAILED)
+        ended = _claim(held).ended(state)
         await self._client.transact([was_changed(key, held.changed)], [await self._put(ended)], [])
 
     # Claims
