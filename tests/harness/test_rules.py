@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muleteer.evaluate.material import Material
 from muleteer.harness.rules import ASKS, NO_ADDRESS, against, asks, names_address
 from muleteer.skills import MenuLine
 
@@ -34,6 +37,7 @@ QUESTIONS = [
     "is de deur dicht",
     "check whether the stove is off",
     "sag mir, ob das Fenster offen ist",
+    "soll ich das Licht ausmachen",
     "ok, is the heater on?",
 ]
 ORDERS = [
@@ -51,6 +55,7 @@ ORDERS = [
     "check whether the window is open, and if so stop the heater",
     "es ist dunkel, mach das Licht an",
     "ışığı açar mısın",
+    "sollte das Fenster offen sein, schalte die Heizung ab",
     "remember what I said",
     "",
 ]
@@ -104,6 +109,14 @@ def test_an_address_is_named(message: str) -> None:
 )
 def test_a_message_without_an_address_wants_no_page(message: str) -> None:
     assert against(message, PAGE) == NO_ADDRESS
+
+
+def test_no_question_is_offered_a_shipped_handle_that_acts(tmp_path: Path) -> None:
+    acting = [line for line in Material.shipped(tmp_path).catalogue.menu() if line.effect == "physical"]
+    assert {line.handle for line in acting} == {"home-control", "switch"}
+    for line in acting:
+        assert [said for said in line.examples if asks(said)] == []
+        assert {against(question, line) for question in QUESTIONS} == {ASKS}
 
 
 @given(st.text(max_size=400))

@@ -23,7 +23,7 @@ _EN = (
 _DE = (
     r"(?:seit |ab |bis |um |an |in |von )?(?:was|wann|wo|woher|wohin|wer|wem|wen|wie|welche\w*|wieviel)"
     r"|warum|wieso|weshalb|den wievielten|ist|sind|bin ich|bist du|war|waren"
-    r"|hat|hast|habe|haben|läuft|brennt|steht|stehen|leuchtet|gibt es|soll|sollte"
+    r"|hat|hast|habe|haben|läuft|brennt|steht|stehen|leuchtet|gibt es|soll(?:te)? ich|soll(?:t?en)? wir"
 )
 _ROMANCE = (
     r"qué|cuándo|dónde|quién\w*|cuál\w*|cuánt\w+|cómo|por qué|está|están|estás|estoy|hay|tengo|tienes|queda"
