@@ -260,14 +260,20 @@ class Run:
         self.home.feed(host, lambda election: election.set_willing(willing, host.clock(self.home.now)))
 
     def _join(self) -> None:
-        drivers, count = self.home.driving(), len(self.home.hosts)
+        drivers, count = self._drivers_within(), len(self.home.hosts)
         if drivers and count < len(NAMES):
             voter = Voter(NAMES[count], self.random.randrange(4))
             host = self.home.add_host(voter.id, Durable(Membership.alone(voter)))
             self.home.enrol(drivers[0], host, voter)
 
+    def _drivers_within(self) -> list[Host]:
+        """Without the drivers of households of one that were about to be let in, or were removed."""
+        return [
+            host for host in self.home.driving() if self._is_enrolled(host) and not self.home.is_outside(host)
+        ]
+
     def _enrol_again(self) -> None:
-        drivers = self.home.driving()
+        drivers = self._drivers_within()
         outside = self.home.hosts.keys() - {"", *_members(drivers[0])} if drivers else set()
         if outside:
             host = self.home.hosts[min(outside)]

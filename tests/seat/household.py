@@ -62,6 +62,7 @@ class Host:
         self.boots = 0
         self.paused_until = 0.0
         self.writing = False
+        self.unfinished: Callable[[], None] | None = None  # a write that ended while it was suspended
         self.queue: deque[Callable[[], None]] = deque(maxlen=MOST_QUEUED)
         self.running: dict[tuple[str, str], Claim] = {}
         self.wake_scheduled = math.inf
@@ -161,6 +162,7 @@ class Household:
         host.claiming = self.claims(host.id, host.disk_book.values())
         host.paused_until, host.writing, host.wake_scheduled = 0.0, False, math.inf
         host.queue.clear()
+        host.unfinished = None
         host.wanted = None
         self.note(f"{host.id} starts with term {host.disk.term}" + (" (old image)" if image else ""))
         self._schedule(host)
@@ -186,6 +188,8 @@ class Household:
 
     def resume(self, host: Host) -> None:
         """It is awake: what has arrived in the meantime comes first."""
+        if host.unfinished is not None and self.now >= host.paused_until:
+            host.unfinished()
         self._drain(host)
         self._schedule(host)
 
@@ -244,8 +248,9 @@ class Household:
         if host.boots != boots or host.election is None:
             return
         if self.now < host.paused_until:
-            self.at(host.paused_until - self.now + 1e-3, lambda: self._written(host, boots, durable, output))
+            host.unfinished = lambda: self._written(host, boots, durable, output)
             return
+        host.unfinished = None
         self.keep_image(host)
         host.disk = durable
         host.writing = False
