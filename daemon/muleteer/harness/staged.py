@@ -40,8 +40,8 @@ NEAR = 0.35
 WHOLE = 24
 
 # `none` must be at least this likely. The default model is shy to say it: of 23 messages of BFCL for which no
-# function fits it refuses 10 at 0.5, 16 at 0.25 and 19 at 0.15; of 23 for which one does it takes the right one
-# for 22, 21 and 19.
+# function fits it refuses 10 at 0.5, 16 at 0.25 and 19 at 0.15; of 23 for which one does it takes the right
+# one for 22, 21 and 19.
 NONE_SHARE = 0.25
 
 # Characters of a description in the menu: its first sentence says what a function does, the rest costs.
