@@ -151,7 +151,6 @@ async def test_one_sum_stays_one(home: Home) -> None:
     last = await home.turn(
         "How many grams are 3 pounds and 4 ounces?",
         plan("sums"),
-        plan("reply"),
         plan("sums"),
         plan("sums"),
         Fill({"expression": "3 pounds + 4 ounces in grams"}),
@@ -223,9 +222,26 @@ def test_what_may_be_one_request_is_not_cut(message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "first"),
+    [
+        ("schalte die Lampe und den Ventilator an", "schalte die Lampe an"),
+        ("turn the fan and the light off", "turn the fan off"),
+        ("turn on the fan and the heater off", "turn on the fan"),
+        ("doe de lamp en de ventilator uit", "doe de lamp uit"),
+    ],
+)
+def test_a_particle_at_the_end_belongs_to_all(message: str, first: str) -> None:
+    assert parts(message, language(message))[0].said == first
+
+
+@pytest.mark.parametrize(
     ("message", "said", "leaning"),
     [
         ("switch on the fan and the light", "the light", "switch on the light"),
+        ("schalte die Lampe und den Ventilator an", "den Ventilator an", ""),
+        ("schalte die Lampe an und die Pumpe", "die Pumpe", "schalte die Pumpe an"),
+        ("turn the fan off and the light", "the light", "turn the light off"),
+        ("what time is it in Rome and what is 12 times 8?", "what is 12 times 8", ""),
         ("schalte die Lampe und die Pumpe an", "die Pumpe an", "schalte die Pumpe an"),
         ("what time is it in Tokyo and in Rome", "in Rome", "what time is it in Rome"),
         ("time in Tokyo and Rome", "Rome", "time in Rome"),

@@ -36,8 +36,11 @@ _JOINTS = {
     for language, word in _AND.items()
 }
 _TOGETHER = re.compile(
-    r"\b(?:between|both|zwischen|beide\w*|entre|ambos|tra|fra|tussen|arasında|plus|minus|times|mal|sum of)\b",
+    r"\b(?:between|both|zwischen|beide\w*|entre|ambos|tra|fra|tussen|arasında|sum of)\b",
     re.IGNORECASE,
+)
+_PARTICLES = frozenset(
+    ["on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"]
 )
 _EDGES = " \t\n,.;?!¿¡"
 _STOPS = tuple(".;?!")
@@ -62,16 +65,30 @@ def parts(message: str, language: str = "en") -> list[Part]:
         return []
     if condition(message) or negated(message) or _TOGETHER.search(message):
         return []
+    pieces = _completed(pieces)
     found, first = [Part(pieces[0])], pieces[0]
     for piece, joined in zip(pieces[1:], joints, strict=True):
         found.append(Part(piece, _leaning(first, piece), joined))
     return found
 
 
+def _completed(pieces: Sequence[str]) -> list[str]:
+    """With the particle that stands at the end for all of them: "turn the fan and the light off" turns both
+    off. Without it a model guesses, and switched the first one the wrong way."""
+    particle = pieces[-1].split()[-1].casefold()
+    if particle not in _PARTICLES:
+        return list(pieces)
+    return [
+        piece if _PARTICLES & set(piece.casefold().split()) else f"{piece} {particle}" for piece in pieces
+    ]
+
+
 def _leaning(first: str, piece: str) -> str:
     """The piece in the place of what it is like in the first part: "the light" after "switch on the fan" is
     "switch on the light"."""
     words, ours = first.split(), piece.split()
+    if words[-1].casefold() in _PARTICLES and not _PARTICLES & set(piece.casefold().split()):
+        ours.append(words[-1])
     heads = [number for number, word in enumerate(words) if word.casefold() == ours[0].casefold()]
     if heads and heads[-1]:
         return " ".join(words[: heads[-1]] + ours)

@@ -30,8 +30,10 @@ class Partwise:
         parts: list[tuple[str, Plan]] = []
         for part in compound.parts(message, language):
             said, plan = part.said, await planned(part.said)
-            leans = not plan.handles or (parts and plan.handles == parts[0][1].handles)
-            if part.leaning and leans:
+            same = bool(parts) and plan.handles == parts[0][1].handles
+            if same and plan.handles and not self._repeatable(plan):
+                return False
+            if part.leaning and (same or not plan.handles):
                 said, plan = part.leaning, await planned(part.leaning)
             if not plan.handles and not compound.missing(plan.confidence, part):
                 return False
