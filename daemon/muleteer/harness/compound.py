@@ -39,7 +39,7 @@ _TOGETHER = re.compile(
     r"\b(?:between|both|zwischen|beide\w*|entre|ambos|tra|fra|tussen|arasında|sum of)\b",
     re.IGNORECASE,
 )
-_PARTICLES = frozenset(
+_PARTICLES = {"on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"}
     ["on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"]
 )
 _EDGES = " \t\n,.;?!¿¡"
