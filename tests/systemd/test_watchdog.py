@@ -21,7 +21,7 @@ import re
 from muleteer.tool import Result, tool
 
 
-@tool(menu="hang")
+@tool(effect="read")
 def hang() -> Result:
     """Hang."""
     re.match(r"(a+)+$", "a" * 64 + "b")

@@ -60,7 +60,7 @@ def state(status: Mapping[str, object]) -> Finding:
 
 def seat(report: Mapping[str, object]) -> Finding:
     said = str(report.get("reason") or report.get("role"))
-    if report.get("mdns"):
+    if report.get("mdns") and not str(report["mdns"]).startswith("off"):
         advice = "Name other devices under seat.peers in the settings, or mend the network."
         return doubtful("seat", f"{said} {report['mdns']}", advice)
     if str(report.get("role")) in ("no majority", "candidate"):

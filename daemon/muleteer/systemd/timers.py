@@ -91,16 +91,17 @@ def switch(manager: Manager, skill: str, on: bool) -> bool:
 def listed(manager: Manager, calendars: Mapping[str, str]) -> list[Listed]:
     """The timers of all skills that have a schedule or a timer."""
     there = _written(manager)
-    return [_listed(manager, skill, calendars.get(skill, "")) for skill in sorted({*there, *calendars})]
+    skills = sorted({*there, *calendars})
+    return [_listed(manager, skill, calendars.get(skill, ""), skill in there) for skill in skills]
 
 
-def _listed(manager: Manager, skill: str, calendar: str) -> Listed:
+def _listed(manager: Manager, skill: str, calendar: str, made: bool) -> Listed:
     shown = manager.asks(
         "show", unit(skill), "--property=UnitFileState,NextElapseUSecRealtime,LastTriggerUSec"
     )
     values = dict(line.partition("=")[::2] for line in shown.splitlines())
     words = {"enabled": "enabled", "masked": "disabled", "disabled": "disabled"}
-    state = words.get(values.get("UnitFileState", ""), "missing")
+    state = words.get(values.get("UnitFileState", ""), "missing") if made else "missing"
     next, last = values.get("NextElapseUSecRealtime", ""), values.get("LastTriggerUSec", "")
     return Listed(skill, calendar, state, next, "" if last == "n/a" else last)
 
