@@ -40,8 +40,6 @@ _TOGETHER = re.compile(
     re.IGNORECASE,
 )
 _PARTICLES = {"on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"}
-    ["on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"]
-)
 _EDGES = " \t\n,.;?!¿¡"
 _STOPS = tuple(".;?!")
 
