@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+from muleteer import paths
+from muleteer.catalogue.loading import Library
 from muleteer.engine.client import Engine
 from muleteer.engine.protocol import Message, ToolSpec
 from muleteer.evaluate.batteries.battery import HARNESS, SIDES, Answered, Case
 from muleteer.evaluate.batteries.calling import NO_LIMIT, flat_prompt, flat_reply
 from muleteer.evaluate.batteries.journal import digest_of
-from muleteer.evaluate.batteries.shipped import catalogue, data_text, read_lines
+from muleteer.evaluate.batteries.shipped import ROOT, catalogue, data_text, read_lines
 from muleteer.harness import tool_agent
 from muleteer.harness.events import LevelUse
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.tool_agent import ToolAgent
 from muleteer.settings.sections import Budgets
-from muleteer.tool import Status
+from muleteer.tool import Result, Status
 from muleteer.toolbox import Tool
 
 ARTICLE = re.compile(r"^(?:the|a|an|my|der|die|das|den|in|at|on|for)\s+")
@@ -107,22 +110,16 @@ def plain(text: str) -> str:
 
 def _value(expression: str) -> float | None:
     """What the shipped calculator makes of an expression; None where it can make nothing of it."""
-    outcome = _calculator()(expression)
-    numbers = NUMBER.findall(outcome.rpartition("=")[2]) if outcome else []
+    result = _calculator()(expression=expression)
+    if not isinstance(result, Result) or result.status is not Status.OK:
+        return None
+    numbers = NUMBER.findall(result.text.rpartition("=")[2])
     return float(numbers[0].replace(",", "")) if numbers else None
 
 
-def _calculator() -> Any:
-    from muleteer import paths
-    from muleteer.catalogue.loading import Library
-
-    loaded = Library(paths.tool_folders()[:1]).read().things["calculator"]
-
-    def solve(expression: str) -> str:
-        result = loaded.function(expression=expression)
-        return str(getattr(result, "text", "")) if getattr(result, "status", None) is Status.OK else ""
-
-    return solve
+@cache
+def _calculator() -> Callable[..., object]:
+    return Library(paths.tool_folders()[:ROOT]).read().things["calculator"].function
 
 
 def _spec(tool: Tool) -> ToolSpec:
