@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from starlette.routing import BaseRoute
 
+from muleteer.background.alone import Alone
 from muleteer.background.hooks import Hooks
 from muleteer.background.outlook import Outlook, Supervised
 from muleteer.background.runner import Background
@@ -16,7 +18,11 @@ from muleteer.gateway.background import background_routes
 from muleteer.gateway.health import Health
 from muleteer.gateway.turns import Turns
 from muleteer.household import Household
+from muleteer.seat.slots import Slots
+from muleteer.services import Inbox, Seat
 from muleteer.skills import Catalogue
+
+log = logging.getLogger(__name__)
 
 
 async def open_background(
@@ -29,22 +35,38 @@ async def open_background(
     health: Health,
 ) -> tuple[Background, list[BaseRoute]]:
     """The background turns of this device, and what they answer over HTTP."""
-    services = household.services
+    seat, inbox = await _seated(settings, closing, household)
     spending = Spending(settings.state / "background.json")
     await spending.open()
     hooks = Hooks(settings.results, household.device)
     closing.add("results", hooks.close)
-    outlook = Outlook(settings.background, services.seat, engine, turns, health.report)
+    outlook = Outlook(settings.background, seat, engine, turns, health.report)
     background = Background(
         settings.background,
-        services.seat,
-        services.inbox,
+        seat,
+        inbox,
         catalogue,
         turns.background,
         outlook.look,
         hooks.pass_on,
         spending,
     )
-    if household.seat:
-        household.seat.slots.again = background.again
-    return background, background_routes(background, services.inbox)
+    if isinstance(slots := household.services.seat, Slots):
+        slots.again = background.again  # what a driver that failed has begun
+    return background, background_routes(background, inbox)
+
+
+async def _seated(settings: Settings, closing: Closing, household: Household) -> tuple[Seat, Inbox]:
+    """The household's seat and inbox, or this device's own where it is to take no part. A seat that has
+    failed is not replaced: others may drive."""
+    services = household.services
+    if settings.seat.enabled:
+        return services.seat, services.inbox
+    alone = Alone(settings.state, household.device)
+    closing.add("own slots", alone.close)
+    try:
+        await alone.open()
+    except OSError as error:
+        log.error("No background turn is run: %s", error)
+        return services.seat, services.inbox
+    return alone, alone
