@@ -33,7 +33,7 @@ KEPT = 40  # messages; more than any prompt has room for, and the daemon drops w
 def chat(trace: bool, new: bool, name: str, brain: str, socket: Path | None) -> None:
     """Talk; replies know what was said before, also in an earlier chat.
 
-    Tools do not see earlier messages: name the place or the numbers again.
+    Tools understand "and in Tokyo?" after a question; otherwise name the place or the numbers again.
     Ctrl-C stops an answer and keeps the chat; Ctrl-D or /quit ends it.
 
     \b

@@ -66,7 +66,7 @@ def parts(message: str, language: str = "en") -> list[Part]:
     pieces = _completed(pieces)
     found, first = [Part(pieces[0])], pieces[0]
     for piece, joined in zip(pieces[1:], joints, strict=True):
-        found.append(Part(piece, _leaning(first, piece), joined))
+        found.append(Part(piece, leaning(first, piece), joined))
     return found
 
 
@@ -81,7 +81,7 @@ def _completed(pieces: Sequence[str]) -> list[str]:
     ]
 
 
-def _leaning(first: str, piece: str) -> str:
+def leaning(first: str, piece: str) -> str:
     """The piece in the place of what it is like in the first part: "the light" after "switch on the fan" is
     "switch on the light"."""
     words, ours = first.split(), piece.split()

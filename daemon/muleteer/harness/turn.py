@@ -22,10 +22,11 @@ from functools import partial
 from muleteer import session
 from muleteer.engine.protocol import Message
 from muleteer.errors import RequestError, TooLongError
-from muleteer.harness import answer, landing
+from muleteer.harness import answer, followup, landing
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.attempt import Attempt
 from muleteer.harness.brains import Brain, Brains, Chosen, Lane
+from muleteer.harness.compound import SURE
 from muleteer.harness.confirmation import Confirmations, Pending, gate
 from muleteer.harness.events import Emit, Event, Outcome, Planned
 from muleteer.harness.exact import Audit, ExactLane
@@ -246,6 +247,8 @@ class _Turn:
         return pending
 
     async def _attempts(self, message: str, history: Sequence[Message]) -> None:
+        if await self._follow_up(message, history):
+            return
         if await self._parts.cut(message, self._language, self._planned):
             await self._parts.carry_out()
             return
@@ -260,6 +263,23 @@ class _Turn:
             failed.append(self._record.plan)
         if not self._record.said:
             self._record.say(self._record.words.floor)
+
+    async def _follow_up(self, message: str, history: Sequence[Message]) -> bool:
+        """Whether the message, completed by what was said before, is surely for a tool, and was answered so.
+        A question is never completed to a deed."""
+        said = [each.content for each in history if each.role == "user"]
+        if not (whole := followup.completed(message, said)):
+            return False
+        plan = await self._planned(whole)
+        tools = self._harness.catalogue.expand(plan.handles)
+        asks = message.rstrip().endswith("?") and any(tool.effect == "physical" for tool in tools)
+        if not plan.handles or plan.confidence < SURE or asks:
+            return False
+        record = self._record
+        record.plan = plan
+        record.emit(Planned(plan.handles, round(plan.confidence, 4), 1))
+        await self._attempt.run(whole)
+        return bool(record.said)
 
     async def _plan(self, message: str, failed: Sequence[Plan], attempt: int) -> bool:
         """L1. Sets the plan; false when the message only wants a reply."""

@@ -1,0 +1,33 @@
+"""A message that only makes sense after the one before: "and in Tokyo?" after "What time is it in Rome?".
+
+Pure. Completes it with the words of the message that it leans on, so that every level sees one whole request
+and no prompt changes. Only what begins like a follow-up is one; all others stay what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from muleteer.harness.compound import leaning
+
+# Messages back that a chain of follow-ups may go.
+CHAIN = 4
+
+_EDGES = " \t\n,.;?!¿¡"
+_LEAD = re.compile(
+    r"^\W*(?:(?:and |ok(?:ay)?,? )?(?:what|how) about|and(?: now)?|und (?:was|wie) ist (?:es |das )?mit"
+    r"|(?:was|wie) ist (?:es |das )?mit|und|y(?: qué tal)?|et(?: pour)?|ed?|en|hoe zit het met"
+    r"|peki(?: ya)?|ya)\s+",
+    re.IGNORECASE,
+)
+
+
+def completed(message: str, before: Sequence[str]) -> str:
+    """The whole request that a message is after those `before` (the user's, oldest first); empty where it is
+    no follow-up."""
+    if not before or not _LEAD.match(message):
+        return ""
+    last = completed(before[-1], before[-CHAIN:-1]) or before[-1]
+    piece = _LEAD.sub("", message).strip(_EDGES)
+    return leaning(last.strip(_EDGES), piece) if piece else ""

@@ -1,0 +1,76 @@
+"""Follow-ups: completed by code with what was said before, and never to a deed that nobody ordered."""
+
+from __future__ import annotations
+
+import pytest
+
+from muleteer.engine.protocol import Message
+from muleteer.harness.events import Event, TurnFinished
+from muleteer.harness.followup import completed
+from muleteer.harness.turn import Harness
+from muleteer.settings.sections import Budgets
+from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, Write
+from tests.harness.test_compound import Home
+
+
+@pytest.mark.parametrize(
+    ("before", "message", "whole"),
+    [
+        ("What time is it in Istanbul?", "and in Tokyo?", "What time is it in Tokyo"),
+        ("What time is it in Rome?", "What about New York?", "What time is it in New York"),
+        ("Turn on the fan.", "and the light", "Turn on the light"),
+        ("Schalte die Lampe an", "und die Pumpe", "Schalte die Pumpe an"),
+        ("How much is 15 percent of 240?", "and of 300?", "How much is 15 percent of 300"),
+        ("Wie spät ist es in Berlin?", "Und in Madrid?", "Wie spät ist es in Madrid"),
+        ("¿Qué hora es en Roma?", "¿y en Lima?", "Qué hora es en Lima"),
+        ("Who wrote Hamlet?", "and when did he die?", ""),
+        ("What time is it in Paris?", "thanks", ""),
+        ("Turn off the light.", "why is the sky blue?", ""),
+        ("Turn off the light.", "and", ""),
+    ],
+)
+def test_what_leans_on_the_message_before_is_completed(before: str, message: str, whole: str) -> None:
+    assert completed(message, [before]) == whole
+
+
+def test_a_chain_of_follow_ups_leans_on_its_beginning() -> None:
+    said = ["What time is it in Rome?", "and in Tokyo?", "and in Lima?"]
+    assert completed("and in Oslo?", said) == "What time is it in Oslo"
+
+
+def test_nothing_before_completes_nothing() -> None:
+    assert completed("and in Tokyo?", []) == ""
+
+
+async def turn(home: Home, before: str, message: str, *script: Scripted) -> Event:
+    home.brain = ScriptedBrain(*script)
+    harness = Harness(home.brain, home.catalogue, Budgets())
+    history = (Message("user", before), Message("assistant", "(I looked that up with a tool.)"))
+    *_, last = [event async for event in harness.run(message, history)]
+    assert not home.brain.script
+    return last
+
+
+async def test_every_level_sees_the_whole_request() -> None:
+    home = Home()
+    script = (Choose({"clock": 1.0}), Fill({"place": "Tokyo"}))
+    last = await turn(home, "What time is it in Rome?", "and in Tokyo?", *script)
+    assert isinstance(last, TurnFinished)
+    assert [prompt.messages[-1].content for prompt in home.brain.asked] == ["What time is it in Tokyo"] * 2
+    assert home.ran == [("Tokyo",)]
+
+
+async def test_a_question_is_never_completed_to_a_deed() -> None:
+    home = Home()
+    script = (Choose({"switch": 1.0}), Choose({"reply": 1.0}), Write(("I cannot see it.",)))
+    last = await turn(home, "Turn on the fan.", "and the light?", *script)
+    assert isinstance(last, TurnFinished)
+    assert (last.answer, home.ran) == ("I cannot see it.", [])
+
+
+async def test_what_is_no_request_for_a_tool_is_answered_as_it_was_said() -> None:
+    home = Home()
+    script = (Choose({"reply": 1.0}), Choose({"reply": 1.0}), Write(("Fine, too.",)))
+    last = await turn(home, "How are you today", "and you", *script)
+    assert isinstance(last, TurnFinished)
+    assert home.brain.asked[-1].messages[-1].content == "and you"
