@@ -34,7 +34,7 @@ CALM_SECONDS = 2.5  # between two changes: a network that comes up changes sever
 RETRY_SECONDS = 30.0  # until mDNS is tried again where it could not be had
 RESOLVE_MS = 2000  # for the addresses of a device whose name was heard
 MOST_DEVICES = 64  # remembered; a stranger can announce any number
-MOST_RESOLVING = 8  # at once
+MOST_RESOLVING = 8  # strangers, at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,8 @@ class Announced:
 
 class Discovery:
     """Announces and listens while `run` runs. `heard` is told of every device that is announced anew, `moved`
-    of this device's addresses when they change."""
+    of this device's addresses when they change; devices that `is_wanted` are looked up among any number of
+    strangers."""
 
     def __init__(
         self,
@@ -60,14 +61,16 @@ class Discovery:
         port: int,
         heard: Callable[[Announced], None],
         moved: Callable[[list[str]], None],
+        is_wanted: Callable[[str], bool],
     ) -> None:
-        self._device, self._port, self._heard, self._moved = device, port, heard, moved
+        self._device, self._port = device, port
+        self._heard, self._moved, self._is_wanted = heard, moved, is_wanted
         self._role = "alone"
         self._changed = asyncio.Event()
         self._zeroconf: AsyncZeroconf | None = None
-        self._resolving: set[asyncio.Task[None]] = set()
+        self._resolving: dict[str, asyncio.Task[None]] = {}
         self.devices: dict[str, Announced] = {}
-        self.problem = "it is not running"
+        self.problem = "it is being started"
 
     def announce(self, role: str) -> None:
         """Let the network know of another role, soon."""
@@ -168,10 +171,12 @@ class Discovery:
             return
         if state_change is ServiceStateChange.Removed:
             self.devices.pop(device, None)
-        elif len(self._resolving) < MOST_RESOLVING:
+        elif device in self._resolving:
+            return
+        elif self._is_wanted(device) or len(self._resolving) < MOST_RESOLVING:
             task = asyncio.create_task(self._resolve(zeroconf, name, device), name="mDNS resolving")
-            self._resolving.add(task)
-            task.add_done_callback(self._resolving.discard)
+            self._resolving[device] = task
+            task.add_done_callback(lambda _: self._resolving.pop(device, None))
 
     async def _resolve(self, zeroconf: Zeroconf, name: str, device: str) -> None:
         info = AsyncServiceInfo(TYPE, name)
@@ -195,7 +200,7 @@ class Discovery:
 
     async def _close(self) -> None:
         """Say goodbye, if the network lets us."""
-        for task in self._resolving:
+        for task in self._resolving.values():
             task.cancel()
         zeroconf, self._zeroconf = self._zeroconf, None
         if zeroconf:

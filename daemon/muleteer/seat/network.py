@@ -38,7 +38,8 @@ class Network:
         except OSError as error:
             log.error("Other devices cannot connect to this one: %s.", error.strerror or error)
         if self._settings.mdns and self._peers.port:
-            self._discovery = Discovery(self._me, self._peers.port, self._announced, self._peers.moved)
+            tell = (self._announced, self._peers.moved, self._peers.is_wanted)
+            self._discovery = Discovery(self._me, self._peers.port, *tell)
             self._discovery.announce(self._role)
             self._discovering = asyncio.create_task(self._discover(self._discovery), name="seat discovery")
 

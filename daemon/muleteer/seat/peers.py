@@ -118,6 +118,10 @@ class Peers:
             known = [each for each in self._found.get(peer, ()) if each != (link.address.host, port)]
             self._found[peer] = [Address(link.address.host, port), *known][:MOST_ADDRESSES]
 
+    def is_wanted(self, device: str) -> bool:
+        """Whether it is a member."""
+        return device in self._dialers
+
     def moved(self, addresses: Collection[str]) -> None:
         """This device has these IPv4 addresses now: connections at others are dead."""
         for link in list(self.links.values()):
