@@ -233,7 +233,7 @@ def _keep(usage: Usage, memory: TurnMemory) -> Callable[[Outcome, str], None]:
 
     def ended(outcome: Outcome, message: str) -> None:
         usage.add(constants.used(outcome))
-        if isinstance(outcome, TurnFinished):
+        if isinstance(outcome, TurnFinished) and message:  # in the background nobody has said anything
             found = not outcome.calls or any(call.status == "ok" for call in outcome.calls)
             memory.add(message, outcome.answer, session.current.get(), found, bool(outcome.calls))
 

@@ -159,7 +159,7 @@ class Turns:
 
     def background(self, skill: str) -> AbstractAsyncContextManager[Turn]:
         """A turn of a skill that nobody waits for. Raises as `start`."""
-        return self._begin(lambda: (skill, self._harness.run(skill=skill, background=True)), True)
+        return self._begin(lambda: ("", self._harness.run(skill=skill, background=True)), skill)
 
     def start(
         self, message: str, history: Sequence[Message], confirm: Collection[str] = (), brain: str = ""
@@ -183,7 +183,7 @@ class Turns:
         return self._begin(go_on)
 
     @asynccontextmanager
-    async def _begin(self, begin: Callable[[], Begun], background: bool = False) -> AsyncIterator[Turn]:
+    async def _begin(self, begin: Callable[[], Begun], skill: str = "") -> AsyncIterator[Turn]:
         if self._waiting + len(self._running) >= self._limit:
             raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
         self._waiting += 1
@@ -192,9 +192,9 @@ class Turns:
         finally:
             self._waiting -= 1
         message, events = begin()
-        turn = Turn(message, self.traces.watched(events, message if background else ""), self._count)
+        turn = Turn(message, self.traces.watched(events, skill), self._count)
         self._running.add(turn)
-        if background:
+        if skill:
             self._background.add(turn)
         try:
             yield turn
