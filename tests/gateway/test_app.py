@@ -323,6 +323,7 @@ async def test_skills_with_their_tools_and_the_disabled_with_their_reason(served
         "reason": "",
         "examples": ["when is it"],
         "tools": ["clock"],
+        "schedule": "",
     }
     assert (lost["name"], lost["state"]) == ("lost", "disabled")
     assert "nowhere" in lost["reason"]
