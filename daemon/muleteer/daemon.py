@@ -214,8 +214,8 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     _in_background(closing, "usage", usage.run())
     if settings.engine.model == models.NONE:
         health.enter("no model", "engine.model is none, so this device only takes part in the household")
-        alive.ready()
         log.info("Ready, without a model.")
+        alive.ready()
         return
     await engine.start()
     pid = await _prepare(settings, health, engine, harness)
@@ -224,8 +224,8 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     _in_background(closing, "watching of skills and tools", renewal.run(changes(_folders())))
     _open_servers(settings, closing, stock, renewal, sections)
     health.enter("ready")
-    alive.ready()
     log.info("Ready.")
+    alive.ready()
 
 
 def _keep(usage: Usage, memory: TurnMemory) -> Callable[[Outcome, str], None]:
