@@ -48,6 +48,9 @@ async def test_two_devices_become_one_household_with_one_driver(tmp_path: Path) 
         for device in (first, second):
             file = device.folder / "household.json"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert {each.seat.machine.election.released for each in (first, second)} == {0}, (
+            "that a device drove in a household of its own frees nobody of a promise in this one"
+        )
         keys = {
             json.loads((each.folder / "household.json").read_text())["household_key"]
             for each in (first, second)

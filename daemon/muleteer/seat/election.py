@@ -105,6 +105,7 @@ class Election(Roles):
         self._install(membership)
         self._raise_term(membership.term)
         self.become_follower("", "its household is another one now")
+        self.released = 0  # the terms of another household free nobody here
         self._deadline = self.now + (self._time_out() if self._peers else 0)
         return self._end()
 

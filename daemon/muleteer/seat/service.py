@@ -230,6 +230,7 @@ class SeatService:
         keep_vote(self._votes, durable)
 
     def send(self, message: Message) -> None:
+        log.debug("says %s", message)
         self.peers.send(message.target, message_frame(message))
 
     def changed(self, change: RoleChange) -> None:
@@ -260,7 +261,9 @@ class SeatService:
     def heard(self, peer: str, body: Body) -> None:
         """Raises `ValueError` for what is no frame of ours."""
         if "e" in body:
-            self.machine.heard(message_from(body, peer, self.identity.id))
+            message = message_from(body, peer, self.identity.id)
+            log.debug("hears %s", message)
+            self.machine.heard(message)
         elif "c" in body:
             self._work.heard(peer, body)
         elif body.get("k") in ("have", "entry"):
