@@ -66,8 +66,11 @@ class Run:
         self.kinds = {kind for kind in KINDS if draw.random() < draw.choice((0.2, 0.7))}
         self.flapping = count > 2 and draw.random() < 0.1
         forgets = draw.random() < 0.1
+        self.plotted = count > 2 and not self.flapping and draw.random() < 0.15
         if self.flapping or forgets:
             self.kinds.discard("join")
+        if self.plotted:
+            self.kinds &= {"drift"}
         self.healed = False
         equal = draw.random() < 0.5
         voters = tuple(Voter(name, 0 if equal else draw.randrange(4)) for name in NAMES[:count])
@@ -85,6 +88,12 @@ class Run:
         home.run(settle)
         if self.flapping:
             self._flap(length)
+        elif self.plotted:
+            home.run(BOUND)
+            self.random.choice(
+                (self._slow_down_and_mute, self._bounce_those_who_promised, self._contest, self._split)
+            )()
+            home.run(home.now + length)
         else:
             self._harm()
             self._plan_faults(length)
@@ -127,13 +136,19 @@ class Run:
         when = self.random.uniform(0, often)
         acts: list[Callable[[], None]] = [self._restart]
         by_kind = {
-            "partition": [self._split, self._isolate, self._estrange, self._reconnect],
+            "partition": [
+                self._split,
+                self._isolate,
+                self._estrange,
+                self._slow_down_and_mute,
+                self._reconnect,
+            ],
             "one-way": [self._cut_some, self._reconnect],
             "crash": [self._kill, self._bounce, self._bounce_those_who_promised],
             "pause": [self._pause],
-            "delay": [self._slow_down, self._slow_down_and_isolate],
-            "join": [self._join, self._leave, self._enrol_again],
-            "hand": [self._take, self._give, self._sulk],
+            "delay": [self._slow_down],
+            "join": [self._join, self._leave, self._enrol_again, self._join_while_cut],
+            "hand": [self._take, self._give, self._sulk, self._contest],
         }
         for kind, its in by_kind.items():
             acts += its if kind in self.kinds else []
@@ -177,10 +192,17 @@ class Run:
             self.home.network.far = {host.id: self.random.uniform(20, 200)}
             self.home.note(f"{host.id} is far away")
 
-    def _slow_down_and_isolate(self) -> None:
-        """The answers that the driver counts are old when they arrive, and they are the last."""
-        self._slow_down()
-        self._later(200, 500, self._isolate)
+    def _slow_down_and_mute(self) -> None:
+        """The answers that the driver counts are old when they arrive, and it is not heard any more."""
+        drivers = self.home.driving()
+        for driver in drivers:
+            self.home.network.far = {driver.id: self.random.uniform(20, 200)}
+        self._later(400, 600, lambda: self._mute(drivers))
+
+    def _mute(self, hosts: list[Host]) -> None:
+        for host in hosts:
+            self.home.network.cut |= {(host.id, other) for other in self.home.hosts}
+            self.home.note(f"{host.id} is not heard any more")
 
     def _later(self, soonest: float, latest: float, act: Callable[[], None]) -> None:
         """A further fault, unless the faults have stopped by then."""
@@ -244,6 +266,12 @@ class Run:
             self.home.note(f"a person wants {host.id} to drive")
             self.home.feed(host, lambda election: election.take(host.clock(self.home.now)))
 
+    def _contest(self) -> None:
+        """The driver is killed; on a slow network several ask for votes before they hear of each other."""
+        self.home.network.shortest, self.home.network.longest = 12, 28
+        for driver in self.home.driving():
+            self.home.crash(driver)
+
     def _give(self) -> None:
         for host in self.home.driving():
             self._tell_to_give(host)
@@ -278,6 +306,18 @@ class Run:
         if outside:
             host = self.home.hosts[min(outside)]
             self.home.enrol(drivers[0], host, Voter(host.id))
+
+    def _join_while_cut(self) -> None:
+        """Half of the others have just stopped hearing the driver, which does not know that yet."""
+        drivers = self._drivers_within()
+        if drivers:
+            others = [name for name in self.home.hosts if name != drivers[0].id]
+            far = self.random.sample(others, (len(others) + 1) // 2)
+            near = [name for name in NAMES if name not in far]
+            self.home.network.cut |= {pair for a in far for b in near for pair in ((a, b), (b, a))}
+            self.home.note(f"{' '.join(far)} are cut off from the others")
+            self._join()
+            self._later(40, 60, self._join)
 
     def _leave(self) -> None:
         """Of two devices neither forgets the other while they cannot talk: those would be two households."""

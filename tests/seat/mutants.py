@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, ClassVar
 
 from muleteer.seat.claiming import Claiming, Outcome
 from muleteer.seat.claims import Answer, Claim
 from muleteer.seat.election import Election
-from muleteer.seat.membership import Membership, Rule
-from muleteer.seat.messages import Durable, Message
+from muleteer.seat.membership import Membership, Rule, Voter
+from muleteer.seat.messages import Durable, Kind, Message
 from muleteer.seat.roles import Round
 
 
@@ -51,6 +52,8 @@ class TooLongALease(Election):
         if self._reign is not None and message.granted and message.term == self.term:
             self._reign.acked[message.source] = self.now
 
+    _HANDLERS: ClassVar[dict[Kind, Any]] = {**Election._HANDLERS, Kind.HEARTBEAT_REPLY: _on_heartbeat_reply}
+
 
 class NoClock(Election):
     """Believes at the moment of acting what it knew at its last tick."""
@@ -66,6 +69,8 @@ class VotesTwice(Election):
         if message.term == self.term and not self.driver:
             self.vote = ""
         super()._on_vote(message)
+
+    _HANDLERS: ClassVar[dict[Kind, Any]] = {**Election._HANDLERS, Kind.VOTE: _on_vote}
 
 
 class KeepsNothing(Election):
@@ -100,6 +105,9 @@ class AnyMembership(Election):
 
     def _may_vote(self, message: Message) -> bool:
         return not self.drives(self.now) and self.now >= self._bound_until(message.source)
+
+    def _refusal(self, wanted: tuple[Voter, ...], now: int) -> str:
+        return "" if self.drives(now) and self._wanted is None else "it does not drive"
 
     def _progress(self) -> None:
         if self._reign is not None:

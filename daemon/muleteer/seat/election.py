@@ -26,6 +26,8 @@ that can see it warn.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from muleteer.seat.membership import Membership, Rule, Voter
 from muleteer.seat.messages import Kind, Message, Output, Role
 from muleteer.seat.reign import FAR, Reign
@@ -267,7 +269,7 @@ class Election(Roles):
         if self._reign is not None:
             self._hand_over(message.source, f"{message.source} was told to drive")
 
-    _HANDLERS = {  # noqa: RUF012  # a table, never changed
+    _HANDLERS: ClassVar = {
         Kind.PRE_VOTE: _on_pre_vote,
         Kind.PRE_VOTE_REPLY: _on_answer,
         Kind.VOTE: _on_vote,
