@@ -1,4 +1,4 @@
-"""What a model writes before a call reaches the reader, also where the vocabulary has a control token for it."""
+"""What a model writes before a call reaches the reader, also where that is a control token."""
 
 from __future__ import annotations
 
