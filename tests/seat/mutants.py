@@ -160,7 +160,6 @@ ELECTIONS: tuple[type[Election], ...] = (
     NoLease,
     TooLongALease,
     NoClock,
-    VotesTwice,
     KeepsNothing,
     NoMajority,
     KeepsDriving,

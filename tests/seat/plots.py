@@ -6,7 +6,7 @@ import random
 
 from muleteer.seat.election import Election
 from muleteer.seat.membership import Voter
-from tests.seat.household import Household
+from tests.seat.household import Host, Household
 
 
 def _settled(seed: int, machine: type[Election]) -> Household:
@@ -15,10 +15,16 @@ def _settled(seed: int, machine: type[Election]) -> Household:
     return home
 
 
+def _make_unwilling(home: Household, host: Host) -> None:
+    home.feed(host, lambda election: election.set_willing(False, host.clock(home.now)))
+
+
 def a_contest(seed: int, machine: type[Election]) -> None:
-    """The driver dies, and on a slow network two devices ask for votes before they hear of each other."""
+    """The driver dies, and two devices that are far away ask for votes before they hear of each other."""
     home, draw = _settled(seed, machine), random.Random(seed)
-    home.network.shortest, home.network.longest = 14, draw.uniform(16, 29)
+    home.network.far = dict.fromkeys("bc", draw.uniform(22, 27))  # the next in rank
+    for host in map(home.hosts.__getitem__, "defg"):
+        _make_unwilling(home, host)
     for driver in home.driving():
         home.crash(driver)
     home.run(home.now + 1000)
@@ -28,7 +34,7 @@ def late_answers(seed: int, machine: type[Election]) -> None:
     """The answers that the driver counts are old when they arrive, and then nobody hears it any more."""
     home, draw = _settled(seed, machine), random.Random(seed)
     (driver,) = home.driving()
-    home.network.far = {driver.id: draw.uniform(80, 200)}
+    home.network.far = {driver.id: draw.uniform(54, 59)}
     home.run(home.now + draw.uniform(400, 600))
     home.network.cut = {(driver.id, other) for other in home.hosts}
     home.run(home.now + 1000)

@@ -21,7 +21,8 @@ from muleteer.seat.messages import Durable, Kind, Message, Output
 class Device:
     """The device of one transcript."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine: type[Election] = Election) -> None:
+        self._machine = machine
         self.me, self.now = "", 0
         self.disk = Durable(Membership(()))
         self.election: Election | None = None
@@ -46,7 +47,7 @@ class Device:
 
     def _feed(self, word: str, rest: str) -> Iterator[str]:
         if self.election is None:
-            self.election = Election(self.me, self.disk, seed=1, now=self.now)
+            self.election = self._machine(self.me, self.disk, seed=1, now=self.now)
         election = self.election
         if word == "at":
             self.now = int(rest)
@@ -119,9 +120,9 @@ def _voter(text: str) -> Voter:
     return Voter(name, int(priority or 0))
 
 
-def answered(transcript: str) -> str:
+def answered(transcript: str, machine: type[Election] = Election) -> str:
     """The transcript with what the device does now in place of what stands there."""
-    device, lines = Device(), list[str]()
+    device, lines = Device(machine), list[str]()
     for line in transcript.splitlines():
         if line.startswith("    "):
             continue
