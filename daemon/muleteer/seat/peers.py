@@ -30,8 +30,8 @@ CONNECT_SECONDS = 0.8  # to one address; a LAN needs a millisecond, and the next
 HANDSHAKE_SECONDS = 5.0
 HELLO_SECONDS = 3.0  # until the other side has checked who we are and said so
 YIELD_SECONDS = 2.0  # the device with the higher id leaves dialing to the other one
-SOON, LATER, RARELY = 0.7, 5.0, 30.0  # seconds between tries: for a minute, for an hour, and then
-MINUTE, HOUR = 60.0, 3600.0
+SOON, LATER = 0.7, 1.5  # seconds between tries, some 100 bytes each: for a while, and then for good
+A_WHILE = 600.0  # seconds
 MOST_ADDRESSES = 8  # of one member; its interfaces
 
 
@@ -208,8 +208,7 @@ class Peers:
                     missed_since = loop.time()
             if peer in self.links:
                 missed_since = loop.time()
-            missing = loop.time() - missed_since
-            pause = SOON if missing < MINUTE else LATER if missing < HOUR else RARELY
+            pause = SOON if loop.time() - missed_since < A_WHILE else LATER
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause * random.uniform(0.8, 1.2)):  # noqa: S311 (no secret)
                     await wake.wait()
