@@ -252,7 +252,8 @@ def test_without_multicast_devices_are_alone_until_they_are_told_addresses() -> 
         two.settings["MULETEER_SEAT__PEERS"] = one.host.address
         for device in devices:
             device.start()
-        report("to one driver after both start", wait_until(lambda: one_driver(devices), *devices))
+        wait_until(lambda: one.seat() and two.seat(), *devices)
+        report("to one driver after both answer", wait_until(lambda: one_driver(devices), *devices))
 
 
 def test_mdns_that_another_program_has_for_itself_is_said_and_done_without() -> None:
