@@ -125,7 +125,7 @@ class Planner:
             near = self.learn().nearest(message, known, NEAR)
             with suppress(TooLongError):  # a long message leaves no room for more; the first look counts
                 again = await self._ask(lane, ledger, self.prompt(asked, beside, near), options)
-                shares = weighing.together(model, likeness, again)
+                shares = weighing.together(again, likeness)  # it has seen more
         return Weighed(shares, weighing.decide(shares), model, likeness, again, ruled_out, beside)
 
     async def _ask(

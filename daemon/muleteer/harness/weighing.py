@@ -14,11 +14,10 @@ from muleteer.harness.signals import Plan
 
 REPLY = "reply"
 
-# The weights: of the logarithms of the model's share and of that at a second look, and of the likeness. On
-# the development half `standard` alone is right in 138 of 155; with the likeness at a weight of 1.5 to 4
-# times the model's in 147 to 150. A smaller one of these leaves more to the model where a handle has few
-# examples.
-MODEL, AGAIN, LIKENESS = 0.8, 0.4, 2.5
+# The weights: of the logarithm of the model's share, and of the likeness. On the development half
+# `standard` alone is right in 138 of 155; with the likeness at a weight of 1.5 to 4 times the model's in
+# 147 to 150. A smaller one of these leaves more to the model where a handle has few examples.
+MODEL, LIKENESS = 0.8, 2.5
 
 # A share from which on nothing is looked at twice.
 SURE = 0.8
@@ -35,18 +34,13 @@ SECOND_SHARE = 0.4
 REPLY_SHARE = 0.5
 
 
-def together(
-    model: Mapping[str, float], likeness: Mapping[str, float], again: Mapping[str, float] | None = None
-) -> dict[str, float]:
-    """One share for each handle of `model`, summing to 1; a handle without a likeness gets the mean one.
-    `again` are the model's shares at a second look, if there was one."""
+def together(model: Mapping[str, float], likeness: Mapping[str, float]) -> dict[str, float]:
+    """One share for each handle of `model`, summing to 1; a handle without a likeness gets the mean one."""
     if not model:
         return {}
     mean = sum(likeness.values()) / len(likeness) if likeness else 0.0
     logits = {
-        handle: MODEL * math.log(max(share, LEAST))
-        + AGAIN * (math.log(max(again.get(handle, 0.0), LEAST)) if again else 0.0)
-        + LIKENESS * likeness.get(handle, mean)
+        handle: MODEL * math.log(max(share, LEAST)) + LIKENESS * likeness.get(handle, mean)
         for handle, share in model.items()
     }
     most = max(logits.values())
