@@ -14,6 +14,14 @@ from muleteer.systemd.installing import Wish, drop_in
 ROOT = Path(__file__).parents[2]
 
 
+def test_a_unit_names_the_program_and_nothing_that_an_older_systemd_would_warn_of() -> None:
+    shipped = (paths.share_dir() / "systemd" / "muleteer.service").read_text()
+    old = installing.unit(shipped, Path("/srv/mule/bin/muleteer"), 252)
+    assert "ExecStart=/srv/mule/bin/muleteer serve" in old
+    assert "RestartSteps=" not in old
+    assert "RestartSteps=5" in installing.unit(shipped, Path(installing.PROGRAM), 254)
+
+
 def test_limits_of_memory_come_from_the_settings() -> None:
     text = drop_in(Wish(memory_high=1500, memory_max=2000))
     assert text.splitlines()[1:] == ["[Service]", "MemoryHigh=1500M", "MemoryMax=2000M"]

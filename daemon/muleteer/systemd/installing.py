@@ -20,6 +20,7 @@ PROGRAM = "/opt/muleteer/bin/muleteer"  # as the shipped units have it
 USER_UNITS = ("muleteer.service", "muleteer.socket", "muleteer-turn@.service", "muleteer-turn@.timer")
 UNITS = (*USER_UNITS, "muleteer-health.service", "muleteer-health.timer")
 STARTED = ("muleteer.socket", "muleteer.service")
+NEWER = {"RestartSteps": 254, "RestartMaxDelaySec": 254}  # settings, by the version that brought them
 DROP_IN = "muleteer.service.d/50-settings.conf"
 HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
@@ -105,7 +106,10 @@ def install(manager: Manager, program: Path, wish: Wish, start: bool = True) -> 
     shipped = paths.share_dir() / "systemd"
     source = shipped / "user" if manager.user else shipped
     names = USER_UNITS if manager.user else UNITS
-    steps: list[Step] = [Write(manager.units / name, _unit(source / name, program)) for name in names]
+    version = manager.version()
+    steps: list[Step] = [
+        Write(manager.units / name, unit((source / name).read_text(), program, version)) for name in names
+    ]
     if text := drop_in(wish, manager.user):
         steps.append(Write(manager.units / DROP_IN, text))
     elif (manager.units / DROP_IN).exists():
@@ -149,6 +153,13 @@ def uninstall(manager: Manager, purge: bool = False) -> list[Step]:
     return steps
 
 
+def unit(shipped: str, program: Path, version: int) -> str:
+    """A unit for this program, and without what a systemd of this version would only warn of."""
+    newer = tuple(f"{name}=" for name, since in NEWER.items() if version < since)
+    lines = [line for line in shipped.splitlines(keepends=True) if not (newer and line.startswith(newer))]
+    return "".join(lines).replace(PROGRAM, str(program))
+
+
 def drop_in(wish: Wish, user: bool = False) -> str:
     """The part of the unit that follows from the settings; empty when nothing does."""
     lines = list(_limits(wish))
@@ -184,10 +195,6 @@ def _limits(wish: Wish) -> Iterator[str]:
         yield f"MemoryHigh={wish.memory_high}M"
     if wish.memory_max:
         yield f"MemoryMax={wish.memory_max}M"
-
-
-def _unit(path: Path, program: Path) -> str:
-    return path.read_text().replace(PROGRAM, str(program))
 
 
 def _etc(manager: Manager, kind: str) -> Path:

@@ -44,6 +44,11 @@ class Manager:
         """What it prints. Raises `SystemdError`."""
         return run(*self.command(*arguments))
 
+    def version(self) -> int:
+        """Of systemd, such as 252; 0 where it does not tell."""
+        words = self.asks("--version").split()
+        return int(words[1]) if len(words) > 1 and words[1].isdecimal() else 0
+
     def asks(self, *arguments: str) -> str:
         """The word with which it answers a question, whatever its exit code says."""
         try:
