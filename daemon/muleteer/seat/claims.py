@@ -2,13 +2,14 @@
 
 The driver offers its claim to every device, itself included; each answers by what it holds (`answer`) and
 keeps it before it answers; with a quorum of answers the driver decides (`settle`). An offer in an older term
-than the device's own is fenced off. Any two quorums share a device, so a claim that may have run is always seen
-by the next driver, which settles it: run again if the skill says that it may be, else report it as lost.
+than the device's own is fenced off. Any two quorums share a device, so a claim that may have run is always
+seen by the next driver, which settles it: run again if the skill says that it may be, else report it as lost.
 
 With two devices that cannot hear each other, one device is a quorum, and a slot may run once on each;
 `doubled` finds that out when they meet.
 
-A driver knows every claim only after it has merged those of a quorum: it does so when it is elected, and gives them to a quorum of the new membership before the next device is enrolled or removed.
+A driver knows every claim only after it has merged those of a quorum: it does so when it is elected, and
+gives them to a quorum of the new membership before the next device is enrolled or removed.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ class Settled:
 
 
 def answer(held: Claim | None, offered: Claim, term: int, device: str) -> Answer:
-    """A device that holds `held` for that slot, in its own `term`, is offered a claim. If it accepts, it keeps
-    the offered claim durably before it answers."""
+    """A device that holds `held` for that slot, in its own `term`, is offered a claim. If it accepts, it
+    keeps the offered claim durably before it answers."""
     if offered.term < term:
         return Answer(device, False, term)
     if held is None or held == offered:
