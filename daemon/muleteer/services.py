@@ -297,7 +297,7 @@ class Seat(Protocol):
     """The driver's seat. `claim` returns a claim at most once per household for a skill and slot (`again`: it
     may be run again after a driver died of it), after it is on disk here and with the majority. `settle` ends
     it, done or not, and puts `text` into the inbox of every device. `may_finish` tells whether a claim still
-    counts: ask before doing what cannot be undone. `claim` raises `ValueError` for names that are too long."""
+    counts: ask before doing what cannot be undone. `claim` raises `ValueError` for long names."""
 
     async def driver(self) -> Driver: ...
     async def claim(self, skill: str, slot: str, again: bool = False) -> Claimed: ...

@@ -84,7 +84,9 @@ class Catalogue:
     def private(self) -> frozenset[str]:
         """The skills that are private, and those that lead to one."""
         found = {name for name, skill in self.skills.items() if skill.private}
-        while more := {n for n, s in self.skills.items() if n not in found and found.intersection(s.mentions)}:
+        while more := {
+            n for n, s in self.skills.items() if n not in found and found.intersection(s.mentions)
+        }:
             found |= more
         return frozenset(found)
 

@@ -51,7 +51,8 @@ async def finished(house: House, message: str, *script: Scripted) -> TurnFinishe
 
 
 @pytest.mark.parametrize(
-    "claim", ["I've opened all the blinds.", "I will turn on the light now.", "I have closed the blinds.", "Done."]
+    "claim",
+    ["I've opened all the blinds.", "I will turn on the light now.", "I have closed the blinds.", "Done."],
 )
 async def test_a2_nothing_is_claimed_without_a_single_tool(house: House, claim: str) -> None:
     none = Catalogue({}, Toolbox.of([]))

@@ -1,4 +1,4 @@
-"""What cannot fit is disabled by name; a menu that is too long is shown in part; room for no line is an error."""
+"""What cannot fit is disabled by name; of a long menu a part is shown; room for no line is an error."""
 
 from dataclasses import replace
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.systemd.machine import Machine
 
 pytestmark = pytest.mark.model("tiny")
 
+FAKETIME = f"/usr/lib/{os.uname().machine}-linux-gnu/faketime/libfaketime.so.1"
 OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:0/5")
 
 
@@ -58,4 +61,30 @@ def test_a_timer_fires_once_a_slot_across_a_reboot(service: Machine) -> None:
     service.run("systemctl", "reload", "muleteer.service")
     assert "removed muleteer-turn@often-look.timer" in service.said(COMMAND, "timers", "sync")
     slots = entries(service, "often-look")
+    assert max(Counter(slots).values()) == 1
+
+
+@pytest.mark.skipif(
+    not Path(FAKETIME).exists(), reason="libfaketime is not here: apt-get install libfaketime"
+)
+def test_a_start_with_the_clock_set_back_runs_no_slot_again(service: Machine) -> None:
+    """As on a board without a clock battery, whose time jumps forward once it is connected."""
+    path = "/etc/systemd/system/muleteer.service.d/clock.conf"
+    first = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    service.write(
+        path,
+        f"[Service]\nEnvironment=LD_PRELOAD={FAKETIME} FAKETIME=-3d FAKETIME_DONT_FAKE_MONOTONIC=1\n",
+    )
+    service.run("systemctl", "daemon-reload")
+    service.run("systemctl", "restart", "muleteer.service")
+    back = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    assert back["slot"] < first["slot"]
+    again = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    assert (again["slot"], again["state"]) == (back["slot"], "skipped")
+    service.run("rm", path)
+    service.run("systemctl", "daemon-reload")
+    service.run("systemctl", "restart", "muleteer.service")
+    now = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
+    assert (now["slot"], now["state"]) == (first["slot"], "skipped")
+    slots = entries(service, "morning-look")
     assert max(Counter(slots).values()) == 1

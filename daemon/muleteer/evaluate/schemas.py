@@ -51,7 +51,7 @@ FORMATS = ("date", "time", "date-time", "uri", "uuid", "ipv4", "ipv6", "email", 
 SENTENCES = (
     "Turn the kitchen lights off at 7, please.",
     "Wie warm ist es heute in München?",
-    "Yarın saat dokuzda İstanbul'da hava nasıl?",  # noqa: RUF001  # Turkish
+    "Yarın saat dokuzda İstanbul'da hava nasıl?",  # Turkish
     "明日の東京の天気を教えてください。",
     "¿Qué hora es en Bogotá? ¡Rápido!",
     "напомни мне купить молоко",

@@ -162,7 +162,9 @@ class Budgets(Section):
     follower_output: Tokens = Field(80, description="tokens of one step of a skill")
     agent_prompt: Tokens = Field(900, description="tokens a tool's agent reads: one schema, one request")
     agent_output: Tokens = Field(160, description="tokens of one call's arguments")
-    flat_prompt: Tokens = Field(2600, description="tokens the loop without a plan reads: every tool, the talk")
+    flat_prompt: Tokens = Field(
+        2600, description="tokens the loop without a plan reads: every tool, the talk"
+    )
     answer_prompt: Tokens = Field(1600, description="tokens the answer is written from")
     answer_output: Tokens = Field(256, description="tokens of the answer")
     seconds: Seconds = Field(

@@ -1,4 +1,4 @@
-"""The section `service` of the settings: what `muleteer install` puts into the unit. Knows keys and limits."""
+"""The section `service` of the settings: what `muleteer install` puts into the unit, and its limits."""
 
 from __future__ import annotations
 
