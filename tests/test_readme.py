@@ -59,7 +59,7 @@ EXPECTED = {
     "muleteer doctor": r"ok +daemon +ready",
     "muleteer install --user --dry-run": r"write .*/systemd/user/muleteer\.service",
     "muleteer inbox": r"Nothing new is in the inbox",
-    "muleteer trace": r"^turn [0-9a-f]+, finished[\s\S]*plan 1:",
+    "muleteer trace": r"^turn [0-9a-f]+, finished[\s\S]*tokens of prompt",
     "http://muleteer/v1/turns stream": r"event: turn\.started[\s\S]*391[\s\S]*event: turn\.finished",
     "http://muleteer/v1/turns object": r'"answer": ?"[^"]*391',
     "http://muleteer/v1/status": r'"state": ?"ready"',
