@@ -9,77 +9,20 @@ from __future__ import annotations
 import heapq
 import math
 import random
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from muleteer.seat.claiming import Claiming, Outcome, Saying
 from muleteer.seat.claims import Claim, Settled, State, Verdict, unsettled
 from muleteer.seat.election import Election
 from muleteer.seat.membership import Membership, Rule, Voter
 from muleteer.seat.messages import Durable, Message, Output, Role
+from tests.seat.host import Host, Network, Slot
+from tests.seat.invariants import Invariants
 
-MOST_QUEUED = 64  # inputs a paused host finds when it wakes; a socket's buffer holds about as many
 WORK_EVERY = 100  # ticks: how often a driver looks for slots that are due
 GRACE = 600  # ticks after which a slot is not claimed any more
 RUN_STEP = 20  # ticks: how often a run asks whether it may go on
-
-
-class BrokenError(AssertionError):
-    """An invariant does not hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One piece of background work, due at that time."""
-
-    name: str
-    due: float
-    repeatable: bool
-
-
-@dataclass
-class Network:
-    """`cut` has the (from, to) pairs that lose everything."""
-
-    loss: float = 0.0
-    doubling: float = 0.0
-    shortest: float = 0.2
-    longest: float = 2.0
-    cut: set[tuple[str, str]] = field(default_factory=set)
-    far: dict[str, float] = field(default_factory=dict)  # ticks more, from and to these
-
-
-class Host:
-    """One device: its clock, its disk, and the machines while it is up."""
-
-    def __init__(self, id: str, rate: float, offset: int, disk: Durable) -> None:
-        self.id, self.rate, self.offset = id, rate, offset
-        self.disk, self.disk_book = disk, dict[tuple[str, str], Claim]()
-        self.images: list[tuple[Durable, dict[tuple[str, str], Claim]]] = []
-        self.election: Election | None = None
-        self.claiming = Claiming(id)
-        self.boots = 0
-        self.paused_until = 0.0
-        self.writing = False
-        self.unfinished: Callable[[], None] | None = None  # a write that ended while it was suspended
-        self.queue: deque[Callable[[], None]] = deque(maxlen=MOST_QUEUED)
-        self.running: dict[tuple[str, str], Claim] = {}
-        self.wake_scheduled = math.inf
-        self.tried: set[tuple[str, int]] = set()
-        self.wanted: tuple[Voter, ...] | None = None
-
-    def clock(self, true: float) -> int:
-        """What its clock shows, in ticks."""
-        return int(true * self.rate) + self.offset
-
-    def true(self, clock: int) -> float:
-        """The first true time at which its clock shows that."""
-        return max(0.0, (clock - self.offset) / self.rate) + 1e-6
-
-    def drives(self, true: float) -> bool:
-        """Whether it may act at that moment."""
-        return self.election is not None and self.election.drives(self.clock(true))
 
 
 class Household:
@@ -102,12 +45,9 @@ class Household:
         self.hosts: dict[str, Host] = {}
         self.drift = drift
         self.slots: list[Slot] = []
-        self.drivers: dict[int, tuple[str, tuple[str, ...]]] = {}
-        self.starts: dict[tuple[str, str], list[tuple[Claim, str]]] = {}
+        self.invariants = Invariants(self.hosts, small=len(voters) < 3)
         self.crash_chance = 0.0
         self.slowest_write = 2.0
-        self.forgetful = False  # whether disks may go back in time
-        self.small = len(voters) < 3  # whether one device may ever be a quorum
         self.sent = 0
         self.takeovers: list[tuple[float, str, int]] = []
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -205,7 +145,7 @@ class Household:
             host.queue.append(lambda: self.feed(host, act))
             return
         self._carry_out(host, act(host.election))
-        self.check(host)
+        self.invariants.acts(host, self.now)
 
     def _schedule(self, host: Host) -> None:
         if host.election is None or host.writing or self.now < host.paused_until:
@@ -259,20 +199,21 @@ class Household:
             self.crash(host, "is killed after a write")
             return
         self._tell(host, output)
-        self.check(host)
+        self.invariants.acts(host, self.now)
         self._drain(host)
         self._schedule(host)
 
     def keep_image(self, host: Host) -> None:
         """Remember its disk as it is."""
-        if self.forgetful and len(host.images) < 8:
+        if self.invariants.forgetful and len(host.images) < 8:
             host.images.append((host.disk, dict(host.disk_book)))
 
     def _tell(self, host: Host, output: Output) -> None:
         for change in output.changes:
             self.note(f"{host.id} {change.line()}")
             if change.role in (Role.DRIVER, Role.ALONE):
-                self._enter(host, change.term)
+                self.takeovers.append((self.now, host.id, change.term))
+                self.invariants.enters(host, change.term)
         for warning in output.warnings:
             self.note(f"{host.id} warns: {warning}")
         for message in output.messages:
@@ -343,7 +284,8 @@ class Household:
         )
         if settled.verdict is not Verdict.RUN or not host.drives(self.now):
             return
-        self._check_start(host, claim)
+        self.note(f"{host.id} runs {claim.slot} attempt {claim.attempt}")
+        self.invariants.runs(host, claim, self.now)
         host.running[claim.key] = claim
         self._run_on(host, host.boots, claim, self.random.uniform(0, 150))
 
@@ -352,7 +294,7 @@ class Household:
             return
         if self.now < host.paused_until:
             self.at(host.paused_until - self.now + 0.1, lambda: self._run_on(host, boots, claim, left))
-        elif not self._may_go_on(host, claim):
+        elif not host.may_go_on(claim, self.now):
             self.note(f"{host.id} stops in the middle of {claim.slot}")
             del host.running[claim.key]
         elif left > 0:
@@ -361,9 +303,6 @@ class Household:
             del host.running[claim.key]
             state = State.DONE if self._chance(0.8) else State.FAILED
             self._heed(host, host.claiming.finish(claim, state, host.clock(self.now)))
-
-    def _may_go_on(self, host: Host, claim: Claim) -> bool:
-        return host.drives(self.now) and host.election is not None and host.election.term == claim.term
 
     def _work(self, host: Host, boots: int) -> None:
         if host.boots != boots or host.election is None:
@@ -390,7 +329,11 @@ class Household:
 
     def is_outside(self, host: Host) -> bool:
         """Whether a device that was about to be let in has remained a household of its own."""
-        return not self.small and host.election is not None and host.election.membership.ids == (host.id,)
+        return (
+            not self.invariants.small
+            and host.election is not None
+            and host.election.membership.ids == (host.id,)
+        )
 
     def enrol(self, driver: Host, host: Host, voter: Voter) -> None:
         """Let a device in: when it has entered the household durably, the driver is asked to enrol it."""
@@ -424,7 +367,7 @@ class Household:
             return
         host.wanted = None
         if len(wanted) < 3:
-            self.small = True
+            self.invariants.small = True
         try:
             output = election.change(wanted, host.clock(self.now))
         except ValueError as refusal:
@@ -432,52 +375,7 @@ class Household:
             return
         self.note(f"{host.id} changes the household to {' '.join(v.id for v in wanted)}")
         self._carry_out(host, output)
-        self.check(host)
-
-    # Invariants
-
-    def _enter(self, host: Host, term: int) -> None:
-        election = host.election
-        if election is None:
-            return
-        self.takeovers.append((self.now, host.id, term))
-        before, members = self.drivers.setdefault(term, (host.id, election.membership.ids))
-        if (
-            before != host.id
-            and not self.forgetful
-            and host.id in members
-            and before in election.membership.ids
-        ):
-            raise BrokenError(f"{before} and {host.id} both drove in term {term}")
-
-    def check(self, host: Host) -> None:
-        """Nobody else drives while this host does, where a majority is required."""
-        election = host.election
-        if election is None or not host.drives(self.now):
-            return
-        for other in self.hosts.values():
-            theirs = other.election
-            if other is host or theirs is None or not other.drives(self.now):
-                continue
-            apart = other.id not in election.membership.ids or host.id not in theirs.membership.ids
-            if apart or election.membership.rule is Rule.ONE is theirs.membership.rule:
-                continue
-            raise BrokenError(
-                f"{host.id} (term {election.term}) and {other.id} (term {theirs.term}) drive at one instant"
-            )
-
-    def _check_start(self, host: Host, claim: Claim) -> None:
-        before = self.starts.setdefault(claim.key, [])
-        self.note(f"{host.id} runs {claim.slot} attempt {claim.attempt}")
-        if not self.small and not self.forgetful:
-            if before and not claim.repeatable:
-                raise BrokenError(f"{claim.slot} ran on {before[-1][1]} and again on {host.id}")
-            for other in self.hosts.values():
-                if claim.key in other.running and self._may_go_on(other, other.running[claim.key]):
-                    raise BrokenError(f"{claim.slot} runs on {other.id} and on {host.id} at once")
-            if any(earlier.identity >= claim.identity for earlier, _ in before):
-                raise BrokenError(f"{claim.slot} ran again on {host.id} without a new attempt")
-        before.append((claim, host.id))
+        self.invariants.acts(host, self.now)
 
     def driving(self) -> list[Host]:
         """The hosts that may act now."""

@@ -9,7 +9,7 @@ from muleteer.seat.claiming import Claiming, Outcome
 from muleteer.seat.claims import Answer, Claim
 from muleteer.seat.election import Election
 from muleteer.seat.membership import Membership, Rule, Voter
-from muleteer.seat.messages import Durable, Kind, Message
+from muleteer.seat.messages import Durable, Kind, Message, Output
 from muleteer.seat.roles import Round
 
 
@@ -129,6 +129,16 @@ class NoStepBetween(Election):
         super()._progress()
 
 
+class KeepsReleases(Election):
+    """Tells its new household that the terms it drove its own in are over."""
+
+    def adopt(self, membership: Membership, now: int) -> Output:
+        released = max(self.released, self._reign.term if self._reign else 0)
+        output = super().adopt(membership, now)
+        self._free(released)
+        return output
+
+
 class OneIsEnough(Membership):
     """Where a majority is required, one device will do."""
 
@@ -165,5 +175,7 @@ ELECTIONS: tuple[type[Election], ...] = (
     KeepsDriving,
     AnyMembership,
     NoStepBetween,
+    VotesTwice,
+    KeepsReleases,
 )
 CLAIMINGS: tuple[type[Claiming], ...] = (AsksOnlyItself, KeepsNoClaims)

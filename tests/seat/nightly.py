@@ -13,8 +13,8 @@ import sys
 import time
 from dataclasses import dataclass
 
-from tests.seat.faults import play
-from tests.seat.household import BrokenError
+from tests.seat.invariants import BrokenError
+from tests.seat.runs import play
 
 CHUNK = 250  # seeds: some seconds of one core
 TELL_EVERY = 5000  # seeds

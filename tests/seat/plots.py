@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 
 from muleteer.seat.election import Election
-from muleteer.seat.membership import Voter
-from tests.seat.household import Host, Household
+from muleteer.seat.membership import Membership, Voter
+from muleteer.seat.messages import Durable
+from tests.seat.host import Host
+from tests.seat.household import Household
+from tests.seat.invariants import BrokenError
 
 
 def _settled(seed: int, machine: type[Election]) -> Household:
@@ -20,11 +23,14 @@ def _make_unwilling(home: Household, host: Host) -> None:
 
 
 def a_contest(seed: int, machine: type[Election]) -> None:
-    """The driver dies, and two devices that are far away ask for votes before they hear of each other."""
+    """The driver dies, and the next two in rank, which are far away and do not hear each other, ask the same
+    devices for votes at the same time."""
     home, draw = _settled(seed, machine), random.Random(seed)
-    home.network.far = dict.fromkeys("bc", draw.uniform(22, 27))  # the next in rank
+    home.network.far = dict.fromkeys("bc", draw.uniform(11, 14))
+    home.network.cut = {("b", "c"), ("c", "b")}
     for host in map(home.hosts.__getitem__, "defg"):
         _make_unwilling(home, host)
+    home.run(home.now + 200 + draw.uniform(0, 150))  # they wait longer from the next heartbeat on
     for driver in home.driving():
         home.crash(driver)
     home.run(home.now + 1000)
@@ -53,4 +59,19 @@ def short_memories(seed: int, machine: type[Election]) -> None:
     home.run(home.now + 1000)
 
 
-PLOTS = (a_contest, late_answers, short_memories)
+def a_newcomer(seed: int, machine: type[Election]) -> None:
+    """A device that drove a household of its own joins; then it hears the driver no more."""
+    home, draw = _settled(seed, machine), random.Random(seed)
+    (driver,) = home.driving()
+    voter = Voter("h")
+    host = home.add_host(voter.id, Durable(Membership.alone(voter)))
+    home.run(home.now + draw.uniform(10, 300))
+    home.enrol(driver, host, voter)
+    home.run(home.now + 500)
+    home.network.cut = {(driver.id, "h"), ("h", driver.id)}
+    home.run(home.now + 1000)
+    if home.driving() != [driver]:
+        raise BrokenError(f"{driver.id} lost the seat because h had driven a household of its own")
+
+
+PLOTS = (a_contest, late_answers, short_memories, a_newcomer)

@@ -6,7 +6,8 @@ import pytest
 
 from muleteer.seat.membership import Voter
 from muleteer.seat.timing import DRIFT, Timing
-from tests.seat.household import Host, Household
+from tests.seat.host import Host
+from tests.seat.household import Household
 
 SIZES = range(2, 10)
 

@@ -10,11 +10,11 @@ import pytest
 from muleteer.seat.claiming import Claiming
 from muleteer.seat.election import Election
 from tests.seat import mutants
-from tests.seat.faults import BOUND, play
-from tests.seat.household import BrokenError
+from tests.seat.invariants import BrokenError
 from tests.seat.nightly import replay, tally
 from tests.seat.plots import PLOTS
 from tests.seat.replaying import answered
+from tests.seat.runs import BOUND, play
 from tests.seat.test_transcripts import FOLDER
 
 RUNS = 2000
@@ -58,8 +58,7 @@ def test_a_broken_election_is_found(machine: type[Election]) -> None:
     assert _breaks(partial(play, machine=machine), MOST_SEEDS)
 
 
-def test_a_second_vote_is_found_by_a_transcript() -> None:
-    """Pre-vote and ranks make two candidates of one term so rare that no seed was found for it."""
+def test_a_second_vote_is_found_by_a_transcript_too() -> None:
     transcript = (FOLDER / "one-vote-a-term.txt").read_text()
     assert answered(transcript, mutants.VotesTwice) != transcript
 
