@@ -72,10 +72,16 @@ def test_what_tools_need_is_there_in_the_sandbox(service: Machine) -> None:
     assert "21.5" in called(service, "sensor", name="greenhouse")
     assert "chimney letter" in called(service, "find_file", words=LETTER.split()[1])
     assert "Memory" in called(service, "device_info")
-    tools = service.said(COMMAND, "tools", "--json")
-    (name,) = [each["name"] for each in json.loads(tools)["tools"] if each["name"].startswith("sums")]
+    service.until(lambda: _sums(service), "the MCP server's tool there")  # it joins after the start
+    (name,) = _sums(service)
     said = service.run(COMMAND, "tools", "call", "--json", "--yes", name, '{"a": 3, "b": 4}').stdout
     assert json.loads(said)["text"] == "The sum is 7."
+
+
+def _sums(service: Machine) -> list[str]:
+    """The tools of the MCP server."""
+    tools = json.loads(service.said(COMMAND, "tools", "--json"))["tools"]
+    return [each["name"] for each in tools if each["name"].startswith("sums")]
 
 
 def test_nothing_else_is_there_in_the_sandbox(service: Machine) -> None:
