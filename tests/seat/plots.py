@@ -74,4 +74,18 @@ def a_newcomer(seed: int, machine: type[Election]) -> None:
         raise BrokenError(f"{driver.id} lost the seat because h had driven a household of its own")
 
 
-PLOTS = (a_contest, late_answers, short_memories, a_newcomer)
+def a_third_device(seed: int, machine: type[Election]) -> None:
+    """Two devices become three, and the one that does not drive is cut off in the middle of it."""
+    home, draw = Household((Voter("a"), Voter("b")), seed, machine=machine), random.Random(seed)
+    home.run(1000)
+    (driver,) = home.driving()
+    (other,) = home.hosts.keys() - {driver.id}
+    newcomer = home.add_host("c", Durable(Membership.alone(Voter("c"))))
+    home.run(home.now + draw.uniform(10, 300))
+    home.enrol(driver, newcomer, Voter("c"))
+    home.run(home.now + draw.uniform(18, 36))
+    home.network.cut = {pair for id in (driver.id, "c") for pair in ((id, other), (other, id))}
+    home.run(home.now + 1500)
+
+
+PLOTS = (a_contest, late_answers, short_memories, a_newcomer, a_third_device)

@@ -11,18 +11,25 @@ from pathlib import Path
 import pytest
 from spake2 import SPAKE2_A
 
-from muleteer.errors import SeatError
+from muleteer.errors import SeatError, StorageError
 from muleteer.seat import pairing
+from muleteer.seat.enrolment import Enrolment
+from muleteer.seat.identity import load_identity
+from muleteer.seat.membership import Membership, Voter
 from muleteer.seat.roster import LONGEST_NAME, Member, Roster, new_roster
 from muleteer.seat.wire import encode, read_frame
+from muleteer.store.votes import membership_fields
 
 DEVICE, NEW = "a" * 32, "b" * 32
 NEWCOMER = Member(NEW, "2" * 64, "shed")
+NOBODY = Membership(())
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @asynccontextmanager
-async def member(folder: Path, code: str) -> AsyncIterator[tuple[Streams, asyncio.Future[str], Roster]]:
+async def member(
+    folder: Path, code: str, enrolled: Membership = NOBODY
+) -> AsyncIterator[tuple[Streams, asyncio.Future[str], Roster]]:
     """A connection with a member that shows `code`, and what becomes of it there."""
     roster = new_roster(folder, DEVICE, "1" * 64, "hall")
     outcome: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -33,7 +40,8 @@ async def member(folder: Path, code: str) -> AsyncIterator[tuple[Streams, asynci
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            outcome.set_result(await pairing.let_in(reader, writer, code, DEVICE, admit, [0, 1, "one", []]))
+            fields = membership_fields(enrolled)
+            outcome.set_result(await pairing.let_in(reader, writer, code, DEVICE, admit, fields))
         except SeatError as error:
             outcome.set_exception(error)
         writer.close()
@@ -69,6 +77,33 @@ async def test_the_right_code_hands_over_the_household(tmp_path: Path) -> None:
         assert handed.household_key == roster.key.private_bytes_raw().hex()
         assert handed.members == roster.entries()
         assert {each.id for each in roster} == {DEVICE, NEW}
+
+
+async def test_a_newcomer_keeps_its_place_in_the_election_before_it_has_the_key(tmp_path: Path) -> None:
+    """Without the key it can say nothing in the household: so it never speaks before that is durable."""
+    (mine := tmp_path / "shed").mkdir()
+    newcomer = Enrolment(mine, load_identity(mine), 0, lambda: None)
+    before = newcomer.born()
+    adopted: list[tuple[Membership, bool]] = []
+
+    async def adopt(membership: Membership) -> None:
+        adopted.append((membership, newcomer.roster is None and not (mine / "household.json").exists()))
+
+    enrolled = Membership((Voter(DEVICE, 0),), term=4)
+    async with member(tmp_path, "aaaa-123456", enrolled) as (streams, outcome, _):
+        await newcomer.join(DEVICE, "aaaa-123456", streams, adopt)
+        streams[1].close()
+        await outcome
+        assert adopted == [(enrolled, True)]
+        assert newcomer.roster
+        (mine / "household.json").unlink()
+        (mine / "household.json").mkdir()  # what it was handed cannot be kept
+    async with member(tmp_path, "aaaa-123456", enrolled) as (streams, outcome, _):
+        with pytest.raises(StorageError, match="cannot be kept"):
+            await newcomer.join(DEVICE, "aaaa-123456", streams, adopt)
+        streams[1].close()
+        await outcome
+        assert adopted[-1][0] == before
 
 
 async def test_a_wrong_code_is_refused_on_both_sides(tmp_path: Path) -> None:

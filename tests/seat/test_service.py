@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from muleteer.errors import SeatError
+from muleteer.seat import pairing
+from muleteer.seat.link import Address
+from muleteer.seat.roster import Member
 from muleteer.seat.service import SeatService
 from muleteer.services import Claim
 from tests.seat.neighbours import Neighbour, household, neighbours, pair, together, until
@@ -56,6 +59,22 @@ async def test_two_devices_become_one_household_with_one_driver(tmp_path: Path) 
             for each in (first, second)
         }
         assert len(keys) == 1
+
+
+async def test_a_newcomer_is_enrolled_when_it_has_kept_what_it_was_handed(tmp_path: Path) -> None:
+    (rest := tmp_path / "newcomer").mkdir()
+    async with household(tmp_path, 2) as [first, second], neighbours(rest, 1) as [third]:
+        code = str((await first.seat.invite())["code"])
+        visited = await third.seat.peers.visit(Address("127.0.0.1", first.seat.peers.port))
+        assert visited
+        newcomer = Member(third.id, third.seat.identity.public, "shed")
+        await pairing.ask_in(visited[1], visited[2], code, first.id, newcomer)
+        for device in (first, second):
+            device.seat.enrolment.look()
+        await asyncio.sleep(0.3)  # it is slow to keep it
+        assert set(first.seat.machine.election.membership.ids) == {first.id, second.id}
+        visited[2].transport.abort()
+        await until(lambda: third.id in first.seat.machine.election.membership.ids)
 
 
 async def test_the_seat_is_handed_over_when_a_device_is_stopped_and_by_hand(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ class Enrolment:
         self.roster: Roster | None = load_roster(folder)
         self.invitation: Invitation | None = None
         self._pairing = asyncio.Lock()
+        self._entering = ""  # who has been handed the household, and may not have kept it yet
         self._priorities = {identity.id: priority}
         self._news = asyncio.Event()
 
@@ -142,6 +143,8 @@ class Enrolment:
                 log.warning("A device at %s was not let in (%d more tries): %s", host, shown.tries, error)
                 writer.write(pairing.refusal("the code is wrong or was used up, or it cannot be kept"))
                 return
+            finally:
+                self._entering = ""
             log.info("%s has joined the household.", name)
             self.invitation = None
             self._news.set()
@@ -150,6 +153,7 @@ class Enrolment:
     def _admit(self, device: str, key: str, name: str) -> Roster:
         if self.roster is None:
             self.roster = new_roster(self._folder, self.me, self._identity.public, own_name())
+        self._entering = device
         self.roster.add(device, key, name)
         return self.roster
 
@@ -227,7 +231,8 @@ class Enrolment:
 
     def _next(self, election: Election) -> Enrolling | None:
         """The members with the next difference to the list made good; None if there is none, or this device
-        does not drive."""
+        does not drive. Who is entering is enrolled when it has hung up: then it has kept what it was handed.
+        """
         present = election.membership
         if election.driver != self.me or self.me not in present.ids:
             return None
@@ -236,7 +241,7 @@ class Enrolment:
             if device not in trusted:
                 return present.without(device)
         known = {each.id: each for each in present.voters}
-        for device in sorted(trusted):
+        for device in sorted(trusted - {self._entering}):
             old = known.get(device)
             priority = self._priorities.get(device, old.priority if old else 0)
             if old is None or old.priority != priority:
