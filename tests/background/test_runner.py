@@ -17,24 +17,14 @@ from muleteer.background.runner import Background, Ended
 from muleteer.background.spending import Spending
 from muleteer.errors import EngineError, RequestError
 from muleteer.harness.events import LevelUse, Outcome, TurnFinished
-from muleteer.services import Claim, Claimed, Driver, InboxEntry, Services
+from muleteer.services import Claim, Claimed, Driver, Inbox, InboxEntry, Seat
 from muleteer.settings.background import BackgroundSettings
-from muleteer.skills import Catalogue, load_catalogue
-from muleteer.toolbox import Toolbox
+from muleteer.skills import Catalogue
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("systemd-analyze"), reason="systemd-analyze is not here: apt-get install systemd"
 )
 
-SKILL = """\
----
-name: {name}
-description: Looks at the time.
-metadata:
-  examples: ["What is the morning like?"]
-{schedule}---
-1. Call @current-time.
-"""
 USED = (LevelUse("agent", 100, 90, 10, 5, 1.0),)
 SEVEN = datetime(2026, 11, 30, 7, 0, 1, tzinfo=UTC).timestamp()
 SLOT = "2026-11-30T07:00:00Z"
@@ -45,6 +35,7 @@ class Household:
     """The seat, the inbox and the engine of a test; what it says may be changed at any time."""
 
     here: bool = True
+    counts: bool = True
     look: Look = field(default_factory=Look)
     claims: dict[tuple[str, str], str] = field(default_factory=dict)
     settled: list[tuple[str, str, bool]] = field(default_factory=list)
@@ -68,7 +59,7 @@ class Household:
         return Claimed(Claim(skill, slot, 1, "me"))
 
     async def may_finish(self, claim: Claim) -> bool:
-        return True
+        return self.counts
 
     async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
         self.settled.append((claim.slot, text, done))
@@ -99,25 +90,18 @@ class Household:
         await self.go_on.wait()
 
 
-@pytest.fixture
-def catalogue(tmp_path: Path) -> Catalogue:
-    for name, schedule in (("morning", '  schedule: "*-*-* 07:00"\n'), ("unplanned", "")):
-        (tmp_path / "skills" / name).mkdir(parents=True)
-        (tmp_path / "skills" / name / "SKILL.md").write_text(SKILL.format(name=name, schedule=schedule))
-    tools = Path(__file__).parents[2] / "tools"
-    return load_catalogue([tmp_path / "skills"], Toolbox.load([tools], Services()))
-
-
-@pytest.fixture(autouse=True)
-def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "UTC")
-
-
-def made(house: Household, catalogue: Catalogue, folder: Path, **settings: int) -> Background:
+def made(
+    house: Household,
+    catalogue: Catalogue,
+    folder: Path,
+    seat: Seat | None = None,
+    inbox: Inbox | None = None,
+    **settings: int,
+) -> Background:
     return Background(
         BackgroundSettings(**settings),
-        house,
-        house,
+        seat or house,
+        inbox or house,
         lambda: catalogue,
         house.begin,
         lambda: _look(house),
@@ -237,6 +221,24 @@ async def test_a_turn_that_fails_is_settled_as_failed(
     ended = await made(house, catalogue, tmp_path).run("morning")
     assert (ended.state, ended.reason) == ("failed", "The engine is down.")
     assert house.settled == [(SLOT, "The engine is down.", False)]
+
+
+@pytest.mark.parametrize("skill", ["morning", "errand"])
+async def test_a_run_whose_device_loses_the_seat_counts_nowhere(
+    house: Household, catalogue: Catalogue, tmp_path: Path, skill: str
+) -> None:
+    background = made(house, catalogue, tmp_path)
+    house.hold.clear()
+    run = asyncio.create_task(background.run(skill))
+    await house.began.wait()
+    house.counts = False
+    house.hold.set()
+    ended = await run
+    assert (ended.state, ended.reason) == ("elsewhere", "It ended after this device had lost the seat.")
+    assert house.passed_on == []
+    said = f"{skill} ended after this device had lost the seat: It is seven."
+    # The next driver repeats what only reads; of what it does not repeat, people read here what was done.
+    assert house.settled == ([] if skill == "morning" else [(SLOT, said, False)])
 
 
 async def test_only_a_skill_with_a_schedule_has_slots(

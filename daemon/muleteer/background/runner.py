@@ -1,6 +1,7 @@
 """Background turns of this device: asked for by a timer, claimed at the seat, run once, settled.
 
-    one at a time per skill -> may it begin? (wait, visibly, with a limit) -> claim -> turn -> settle -> hooks
+    one at a time per skill -> may it begin? (wait, visibly, with a limit) -> claim -> turn -> does the claim
+    still count? -> settle -> hooks
 
 Of the turns of one skill one runs and at most one waits: what a timer asks for meanwhile is the same as what
 waits. Knows the seat and the turns by what it needs of them; not how a turn is run or a claim agreed on.
@@ -13,7 +14,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from muleteer.background.deferring import Decision, Look, decide
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 POLL_SECONDS = 5.0  # between two looks while one waits; heat and talk change more slowly
 RECENT = 100  # entries of the inbox that are looked through for a result of another device
+UNSEATED = "after this device had lost the seat"
 NO_SLOT = "by hand "  # how the slot of a turn begins that no schedule has asked for
 
 State = Literal["done", "failed", "skipped", "merged", "elsewhere"]
@@ -131,8 +133,11 @@ class Background:
         return ended
 
     async def again(self, claim: Claim) -> None:
-        """Run what an earlier driver began and did not end."""
-        self._passed_on(await self._claimed(claim))
+        """Run what an earlier driver began and did not end; after this device's own run of it, if it was that
+        which lost the seat."""
+        async with self._running.setdefault(claim.skill, asyncio.Lock()):
+            ended = await self._claimed(claim)
+        log.info("background turn %s at %s, begun before: %s", claim.skill, claim.slot, ended.state)
 
     async def _slot(self, name: str, by_hand: bool) -> str:
         skill = self._catalogue().skill(name)
@@ -158,9 +163,7 @@ class Background:
         if claimed.claim is None:
             return Ended(skill, slot, "skipped", claimed.reason)
         del self._waiting[skill]  # from here on another one may wait
-        ended = await self._claimed(claimed.claim)
-        self._passed_on(ended)
-        return ended
+        return await self._claimed(claimed.claim)
 
     async def _held_up(self, waiting: Waiting, skill: str) -> Ended | None:
         """Wait as long as something is against it; the end, if it must not be run."""
@@ -196,11 +199,17 @@ class Background:
         return ended
 
     async def _claimed(self, claim: Claim) -> Ended:
-        """The turn, and its result in the inbox."""
+        """The turn, and its result in the inbox and the hooks, unless another device drives by then."""
         ended = await self._turn(claim)
         await self._spending.add(ended.tokens)
-        await self._seat.settle(claim, ended.text or ended.reason, done=ended.state == "done")
-        return ended
+        said = ended.text or ended.reason
+        if await self._seat.may_finish(claim):
+            await self._seat.settle(claim, said, done=ended.state == "done")
+            self._passed_on(ended)
+            return ended
+        if not self._repeatable(claim.skill):  # else the next driver runs it again, and that result counts
+            await self._seat.settle(claim, f"{claim.skill} ended {UNSEATED}: {said}", done=False)
+        return replace(ended, state="elsewhere", reason=f"It ended {UNSEATED}.")
 
     async def _turn(self, claim: Claim) -> Ended:
         skill, slot = claim.skill, claim.slot
