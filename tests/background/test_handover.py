@@ -28,7 +28,7 @@ async def test_who_loses_the_seat_in_the_middle_passes_nothing_on(
         for device, house in zip(devices, houses, strict=True):
             seat = device.seat
             background = made(house, catalogue, device.folder, seat=seat.slots, inbox=seat.results)
-            seat.slots.again = background.again
+            seat.slots.repeats.by(background.again)
             backgrounds.append(background)
         run = asyncio.create_task(backgrounds[0].run(skill))
         await houses[0].began.wait()

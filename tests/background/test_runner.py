@@ -241,6 +241,24 @@ async def test_a_run_whose_device_loses_the_seat_counts_nowhere(
     assert house.settled == ([] if skill == "morning" else [(SLOT, said, False)])
 
 
+async def test_what_an_earlier_driver_began_waits_for_the_model_and_is_dropped_with_the_seat(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    background = made(house, catalogue, tmp_path)
+    claim = Claim("morning", SLOT, 1, "me")
+    house.look = Look(strain="the model is being loaded")
+    run = asyncio.create_task(background.again(claim))
+    await house.paused.wait()
+    assert house.ran == []
+    house.look = Look()
+    house.go_on.set()
+    await run
+    assert [each.state for each in house.passed_on] == ["done"]
+    house.counts = False
+    await background.again(claim)
+    assert house.ran == ["morning"]
+
+
 async def test_only_a_skill_with_a_schedule_has_slots(
     house: Household, catalogue: Catalogue, tmp_path: Path
 ) -> None:

@@ -15,10 +15,12 @@ import pytest
 
 from muleteer.broadcast import Broadcast
 from muleteer.errors import SeatError
+from muleteer.seat.claims import Claim, State
 from muleteer.seat.etcd import EtcdSeat
 from muleteer.seat.etcd_client import EtcdClient, EtcdError
 from muleteer.seat.etcd_service import EtcdSeatService
 from muleteer.seat.messages import Role, RoleChange
+from muleteer.services import Claim as Ticket
 from muleteer.settings.seat import SeatSettings
 
 START_SECONDS = 60.0  # three members on a busy machine
@@ -91,12 +93,16 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 
 
 class Devices:
-    """Three devices that use the cluster, and what they were told."""
+    """Three devices that use the cluster, and what they were told: roles, and runs that were left."""
 
     def __init__(self, urls: list[str]) -> None:
         self.changed = asyncio.Event()
         self.heard: list[tuple[str, RoleChange]] = []
-        self.seats = {name: EtcdSeat(name, EtcdClient(urls), told=self._told(name)) for name in "abc"}
+        self.left: list[Claim] = []
+        self.seats = {
+            name: EtcdSeat(name, EtcdClient(urls), told=self._told(name), left=self._was_left)
+            for name in "abc"
+        }
         for seat in self.seats.values():
             seat.start()
 
@@ -107,11 +113,15 @@ class Devices:
 
         return told
 
+    def _was_left(self, claim: Claim) -> None:
+        self.left.append(claim)
+        self.changed.set()
+
     def driving(self) -> list[EtcdSeat]:
         return [seat for seat in self.seats.values() if seat.drives()]
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Until that holds; it is looked at whenever a role changes."""
+        """Until that holds; it is looked at whenever one was told."""
         async with asyncio.timeout(TURN_SECONDS):
             while not holds():
                 self.changed.clear()
@@ -164,11 +174,16 @@ async def test_a_device_that_leaves_is_followed_and_what_it_left_is_settled(devi
     await first.close()
     second = await devices.driver(first.me)
     assert second.term > began
-    lost = await second.claim("a", "1")
-    assert not lost.claim
-    assert "failed" in lost.reason
-    assert (await second.claim("b", "1", again=True)).claim
-    assert not (await second.claim("b", "1", again=True)).claim
+    await devices.until(lambda: len(devices.left) == 2)
+    settled = {(each.skill, each.state, each.term, each.device) for each in devices.left}
+    assert settled == {
+        ("a", State.LOST, second.term, second.me),
+        ("b", State.CLAIMED, second.term, second.me),
+    }
+    for skill in ("a", "b"):
+        assert not (await second.claim(skill, "1", again=True)).claim
+    assert await second.may_finish(Ticket("b", "1", second.term, second.me))
+    assert not await first.may_finish(Ticket("b", "1", began, first.me))
 
 
 async def test_a_device_that_falls_silent_stops_before_it_is_followed(devices: Devices) -> None:
@@ -220,6 +235,35 @@ async def test_the_daemons_seat_in_etcd(cluster: Cluster, tmp_path: Path) -> Non
                 await service.invite()
         finally:
             await service.close()
+
+
+async def test_a_daemon_repeats_what_it_began_before_it_was_killed(cluster: Cluster, tmp_path: Path) -> None:
+    settings = SeatSettings(backend="etcd", etcd=tuple(cluster.urls))
+    first = EtcdSeatService(settings, tmp_path, Broadcast())
+    await first.open()
+    async with asyncio.timeout(TURN_SECONDS):
+        while not (await first.driver()).here:  # noqa: ASYNC110  # it tells nobody else here
+            await asyncio.sleep(0.05)
+    assert (await first.claim("daily-brief", "2026-11-30T07:00", again=True)).claim
+    assert (await first.claim("errand", "2026-11-30T07:00")).claim
+    await first.close()
+    repeated: asyncio.Queue[Ticket] = asyncio.Queue()
+    broadcast = Broadcast()
+    second = EtcdSeatService(settings, tmp_path, broadcast)
+    with broadcast.listen() as events:
+        await second.open()
+        try:
+            async with asyncio.timeout(TURN_SECONDS):
+                while (notice := await events.next()) and notice.name != "inbox.new":
+                    pass
+                second.repeats.by(repeated.put)  # what runs it opens later than the seat
+                claim = await repeated.get()
+            assert (claim.skill, claim.slot) == ("daily-brief", "2026-11-30T07:00")
+            assert await second.may_finish(claim)
+            (entry,) = await second.results.entries()
+            assert (entry.skill, entry.done) == ("errand", False)
+        finally:
+            await second.close()
 
 
 def test_the_backend_needs_members() -> None:

@@ -153,7 +153,7 @@ async def test_a_run_that_its_driver_did_not_finish_is_settled_by_the_next(
             repeated.append(claim)
 
         for device in (second, third):
-            device.seat.slots.again = repeat
+            device.seat.slots.repeats.by(repeat)
         assert (await first.seat.slots.claim("daily-brief", "07:00", again=again)).claim
         await first.seat.network.close()  # its cable is pulled in the middle of the run
         await until(lambda: second.drives() or third.drives())

@@ -18,7 +18,6 @@ from muleteer.gateway.background import background_routes
 from muleteer.gateway.health import Health
 from muleteer.gateway.turns import Turns
 from muleteer.household import Household
-from muleteer.seat.slots import Slots
 from muleteer.services import Inbox, Seat
 from muleteer.skills import Catalogue
 
@@ -51,8 +50,8 @@ async def open_background(
         hooks.pass_on,
         spending,
     )
-    if isinstance(slots := household.services.seat, Slots):
-        slots.again = background.again  # what a driver that failed has begun
+    if household.seat is not None:
+        household.seat.slots.repeats.by(background.again)  # what a driver that failed has begun
     return background, background_routes(background, inbox)
 
 

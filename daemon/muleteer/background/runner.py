@@ -133,11 +133,15 @@ class Background:
         return ended
 
     async def again(self, claim: Claim) -> None:
-        """Run what an earlier driver began and did not end; after this device's own run of it, if it was that
-        which lost the seat."""
+        """Run what an earlier driver began and did not end: when nothing is against it or it has waited long
+        enough, and after this device's own run of it, if it was that which lost the seat."""
+        since, limit = time.monotonic(), self._settings.wait * 60.0
         async with self._running.setdefault(claim.skill, asyncio.Lock()):
-            ended = await self._claimed(claim)
-        log.info("background turn %s at %s, begun before: %s", claim.skill, claim.slot, ended.state)
+            while decide(await self._look(), time.monotonic() - since, limit)[0] is Decision.WAIT:
+                await self._pause(POLL_SECONDS)
+            if await self._seat.may_finish(claim):
+                ended = await self._claimed(claim)
+                log.info("background turn %s at %s, begun before: %s", claim.skill, claim.slot, ended.state)
 
     async def _slot(self, name: str, by_hand: bool) -> str:
         skill = self._catalogue().skill(name)

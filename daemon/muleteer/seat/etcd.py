@@ -3,7 +3,8 @@ claims.
 
 Who makes the key `seat` drives while the lease it hangs on lives; the revision at which it was made is the
 term. A claim is a transaction that holds only if the seat is still that of its term: etcd is the fence. The
-driver goes by its own clock: it stops before the cluster can let the lease end. Implements `services.Seat`.
+driver goes by its own clock: it stops before the cluster can let the lease end. A new driver first settles
+what earlier ones have begun and not ended. Implements `services.Seat`.
 
 Does not know the devices' results: those of background turns stay on the device that ran them.
 """
@@ -32,11 +33,13 @@ LEASE_SECONDS = 3  # a cluster grants 2 at the least; a driver that was killed i
 BEAT_SECONDS = 0.5  # between two looks at the seat
 MARGIN_SECONDS = 0.2  # before the lease may end, to stop what is being done
 SETTLE_SECONDS = 20.0  # a cluster elects its own leader in some seconds
+MOST_LEFT = 256  # claims that a new driver looks through, the newest: some days of a household's
 YIELD_SECONDS = 5  # one that gave the seat away leaves it to others for as long
 
 
 class EtcdSeat:
-    """This device's part. `prefix` names the household; `told` hears each change of the role."""
+    """This device's part. `prefix` names the household; `told` hears each change of the role, `left` of each
+    run that an earlier driver began: it is this device's to repeat (`State.CLAIMED`), or lost."""
 
     def __init__(
         self,
@@ -44,12 +47,14 @@ class EtcdSeat:
         client: EtcdClient,
         prefix: str = "/muleteer/",
         told: Callable[[RoleChange], None] = lambda change: None,
+        left: Callable[[Claim], None] = lambda claim: None,
     ) -> None:
         self.me, self._client, self._prefix, self._told = me, client, prefix, told
         self.role, self.driver_id, self.term, self.reason = Role.CANDIDATE, "", 0, "it has just started"
         self._lease = ""
         self._until = 0.0
         self._rests_until = 0.0
+        self._left, self._settled_in = left, 0  # the term in which what was left was settled
         self._since = _clock()
         self._task: asyncio.Task[None] | None = None
 
@@ -107,6 +112,7 @@ class EtcdSeat:
         except (EtcdError, LostError) as error:
             return Claimed(None, f"{skill} at {slot} cannot be claimed: {error}.")
         if wanted.state is State.LOST:
+            self._left(wanted)
             return Claimed(None, f"{skill} at {slot} was begun by a device that failed.")
         return Claimed(Ticket(skill, slot, self.term, self.me))
 
@@ -156,12 +162,28 @@ class EtcdSeat:
             raise LostError("the seat has just changed hands")
         return held
 
+    async def _settle_what_was_left(self) -> None:
+        term = self.term
+        for held in await self._client.newest(self._prefix + "claims/", MOST_LEFT):
+            before = _claim(held)
+            if before.state is not State.CLAIMED or before.term >= term:
+                continue
+            wanted = _settled(before, Claim(before.skill, before.slot, term, self.me, made=before.made))
+            changed = was_changed(self._key(before.skill, before.slot), held.changed)
+            if await self._write(wanted, changed) is None:
+                self._left(wanted)
+        self._settled_in = term
+
     # The seat
 
     async def _run(self) -> None:
         while True:
             try:
                 await self._look()
+                if self.drives() and self._settled_in != self.term:
+                    await self._settle_what_was_left()
+            except LostError:
+                continue  # the next look tells to whom
             except EtcdError as error:
                 if not self.drives():
                     self._lease = ""

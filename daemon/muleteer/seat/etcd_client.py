@@ -1,7 +1,7 @@
-"""etcd v3 over its JSON gateway: leases and transactions, asked of whichever member answers.
+"""etcd v3 over its JSON gateway: leases, ranges and transactions, asked of whichever member answers.
 
 Plain httpx rather than a client library: the libraries that are kept up need grpcio, which is 6 MB of native
-code and no wheel on 32-bit boards, for the five requests below. Knows requests and members; not what keys
+code and no wheel on 32-bit boards, for the six requests below. Knows requests and members; not what keys
 mean.
 """
 
@@ -101,6 +101,13 @@ class EtcdClient:
     async def read(self, *keys: str) -> Answered:
         """The keys as they are, all at one revision."""
         return await self.transact([], [get(key) for key in keys], [])
+
+    async def newest(self, prefix: str, limit: int) -> list[Kept]:
+        """What is kept below a prefix, the last changed first, so many at the most."""
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        order = {"sort_order": "DESCEND", "sort_target": "MOD", "limit": str(limit)}
+        answer = await self._ask("kv/range", {"key": _text(prefix), "range_end": _text(end), **order})
+        return [_kept(entry) for entry in answer.get("kvs", ())]
 
     async def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         said: list[str] = []

@@ -8,21 +8,27 @@ the parts depend on each other; not how the cluster decides (`etcd`).
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from muleteer.broadcast import Broadcast
-from muleteer.errors import SeatError
+from muleteer.errors import MuleteerError, SeatError
+from muleteer.seat import claims
+from muleteer.seat.claims import State
 from muleteer.seat.etcd import EtcdSeat
 from muleteer.seat.etcd_client import EtcdClient, EtcdError
 from muleteer.seat.identity import load_identity
 from muleteer.seat.messages import RoleChange
 from muleteer.seat.results import Results
+from muleteer.seat.slots import Repeats, lost
 from muleteer.services import Claim, Claimed, Driver
 from muleteer.settings.seat import SeatSettings
 from muleteer.store.inbox import InboxStore, Written
+
+log = logging.getLogger(__name__)
 
 STRAIN_SECONDS = 5.0  # as `service` has it
 NO_PAIRING = "An etcd cluster is this device's household: whoever may write there belongs to it."
@@ -35,7 +41,9 @@ class EtcdSeatService:
         """Raises `OSError`, whose `strerror` is for people, when what must not be forgotten is damaged."""
         self._broadcast, self._me = broadcast, load_identity(state).id
         client = EtcdClient(settings.etcd, str(settings.etcd_ca) if settings.etcd_ca else True)
-        self._seat = EtcdSeat(self._me, client, told=self._changed)
+        self._seat = EtcdSeat(self._me, client, told=self._changed, left=self._was_left)
+        self.repeats = Repeats()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._inbox = InboxStore(state / "inbox.db", self._me)
         self.results = Results(self._inbox, lambda peer, body: None, lambda body: None, self._arrived)
         self.slots = self
@@ -48,6 +56,10 @@ class EtcdSeatService:
     async def close(self) -> None:
         """Leave the seat, if this device has it."""
         await self._seat.close()
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         await self._inbox.close()
 
     async def watch(self, strain: Callable[[], Awaitable[str]]) -> None:
@@ -120,6 +132,21 @@ class EtcdSeatService:
 
     async def forget(self, device: str) -> str:
         raise SeatError(NO_PAIRING)
+
+    def _was_left(self, left: claims.Claim) -> None:
+        task = asyncio.create_task(self._settled(left), name="run that was left")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _settled(self, left: claims.Claim) -> None:
+        """Repeat a run that an earlier driver did not end, or tell people that it is lost."""
+        try:
+            if left.state is State.CLAIMED:
+                await self.repeats.repeat(Claim(left.skill, left.slot, left.term, self._me))
+            else:
+                await self.results.write(left.skill, left.slot, lost(left.skill), False)
+        except (EtcdError, MuleteerError) as error:
+            log.warning("The run of %s at %s that was left: %s", left.skill, left.slot, error)
 
     def _changed(self, change: RoleChange) -> None:
         self._broadcast.publish("seat.changed", asdict(change))

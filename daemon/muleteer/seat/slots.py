@@ -5,6 +5,7 @@ Knows what to say when a slot is not to be run. How claims are agreed on is the 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -26,6 +27,11 @@ WORDS = {
 }
 
 
+def lost(skill: str) -> str:
+    """What the inbox says of a run that nobody repeats."""
+    return f"{skill} was begun by a device that then failed; whether it was done is not known."
+
+
 class Seated(Protocol):
     """What is asked of the seat itself. `now` is who drives."""
 
@@ -33,13 +39,32 @@ class Seated(Protocol):
     def name_of(self, device: str) -> str: ...
 
 
+class Repeats:
+    """Runs that an earlier driver left and that this device repeats, as soon as it is known by what: a device
+    may drive before the rest of its daemon is there."""
+
+    def __init__(self) -> None:
+        self._known = asyncio.Event()
+        self._again: Callable[[Claim], Awaitable[None]] | None = None
+
+    def by(self, again: Callable[[Claim], Awaitable[None]]) -> None:
+        """From now on."""
+        self._again = again
+        self._known.set()
+
+    async def repeat(self, claim: Claim) -> None:
+        """Returns when it has ended."""
+        await self._known.wait()
+        if self._again is not None:
+            await self._again(claim)
+
+
 class Slots:
-    """Implements `services.Seat`. `again` is called with a run that another device began and that is to be
-    repeated; unset, such a run is reported as lost."""
+    """Implements `services.Seat`. `repeats` gets the runs that another device began."""
 
     def __init__(self, me: str, seat: Seated, work: Work, results: Results) -> None:
         self._me, self._seat, self._work, self._results = me, seat, work, results
-        self.again: Callable[[Claim], Awaitable[None]] | None = None
+        self.repeats = Repeats()
 
     async def driver(self) -> Driver:
         return self._seat.now()
@@ -84,13 +109,10 @@ class Slots:
     async def left(self, settled: Settled) -> None:
         """An earlier driver began a run and did not end it: repeat it, or tell people."""
         claim = settled.claim
-        if settled.verdict is Verdict.RUN and self.again is not None:
-            await self.again(Claim(claim.skill, claim.slot, claim.term, self._me))
-            return
         if settled.verdict is Verdict.RUN:
-            await self._work.finish(claim, State.LOST)
-        text = f"{claim.skill} was begun by a device that then failed; whether it was done is not known."
-        await self._results.write(claim.skill, claim.slot, text, False)
+            await self.repeats.repeat(Claim(claim.skill, claim.slot, claim.term, self._me))
+        else:
+            await self._results.write(claim.skill, claim.slot, lost(claim.skill), False)
 
     def _sentence(self) -> str:
         reason = self._seat.now().reason
