@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -70,6 +72,10 @@ ANYTHING: Any = st.recursive(
 )
 
 
+def _with_json(parts: tuple[bytes, str]) -> bytes:
+    return parts[0] + json.dumps([parts[1], [1, 1, "one", [[parts[1], 0]]]]).encode()
+
+
 @given(MESSAGES)
 def test_messages_come_back_as_they_were(message: Message) -> None:
     assert message_from(decode(encode(message_frame(message))[7:]), "a", "b") == message
@@ -87,12 +93,29 @@ def test_nothing_that_a_stranger_writes_is_more_than_a_bad_frame(anything: Any) 
             read({name: anything}, "a", "b")
 
 
+@given(st.binary(max_size=40) | st.tuples(st.binary(min_size=7, max_size=12), st.text()).map(_with_json))
+def test_no_bytes_that_a_stranger_packs_are_more_than_a_bad_frame(packed: bytes) -> None:
+    with contextlib.suppress(BadFrameError):
+        message_from(decode(b"\0" + packed), "a", "b")
+
+
+@given(MESSAGES, st.data())
+def test_a_message_that_is_cut_short_is_refused(message: Message, data: st.DataObject) -> None:
+    packed = message_frame(message)["e"]
+    assert isinstance(packed, bytes)
+    bare = message_frame(replace(message, successor="", membership=None))["e"]
+    assert isinstance(bare, bytes)
+    length = data.draw(st.integers(0, len(packed) - 1).filter(lambda each: each != len(bare)))
+    with pytest.raises(BadFrameError):
+        message_from({"e": packed[:length]}, "a", "b")
+
+
 def test_a_heartbeat_is_short() -> None:
     year = int(timedelta(days=365).total_seconds() * 100)
     beat = Message(
         Kind.HEARTBEAT, "a" * 32, "b" * 32, 123, (123, 12), clock=year, released=122, boot=9_999_999
     )
-    assert len(encode(message_frame(beat), 10**6)) <= 60
+    assert len(encode(message_frame(beat), 10**6)) <= 24
 
 
 async def test_a_frame_that_is_recorded_and_sent_again_is_refused() -> None:

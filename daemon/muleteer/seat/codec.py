@@ -1,11 +1,12 @@
 """What devices say about the seat and about claims, as frames and back. Pure.
 
-A heartbeat goes to every device every second and a half, for years: so a message is a short list, without
-what the connection says already (who sends, who is meant) and without what is as usual at its end.
+A heartbeat goes to every device every second and a half, for years: so a message of the election is packed:
+numbers of seven bits a byte, without what the connection says already (who sends, who is meant).
 """
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,57 +16,81 @@ from muleteer.seat.messages import Kind, Message
 from muleteer.seat.wire import BadFrameError, Body
 from muleteer.store.votes import membership_fields, membership_from
 
-KINDS = tuple(Kind)  # a message's kind is its place here
+KINDS = tuple(Kind)  # a message's kind is its place here: eight of them are three bits
 TALKS, STATES = tuple(Talk), tuple(State)
-GRANTED, UNWILLING = 1, 2
+GRANTED, UNWILLING = 8, 16
 LARGEST = 2**53  # a number; JSON carries no larger one unharmed
 LONGEST_ID = 64  # characters
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 def message_frame(message: Message) -> dict[str, object]:
-    """`{"e": [kind, term, term and version of its membership, clock, released, boot, flags, successor,
-    members]}`, or the beginning of that."""
-    flags = GRANTED * message.granted + UNWILLING * (not message.willing)
-    fields: list[object] = [KINDS.index(message.kind), message.term, *message.stamp]
-    fields += [message.clock, message.released, message.boot, flags, message.successor]
-    fields.append(membership_fields(message.membership) if message.membership else 0)
-    while fields[-1] in (0, ""):
-        fields.pop()
-    return {"e": fields}
+    """`{"e": bytes}`: a byte with the kind and flags; term, term and version of its membership, clock,
+    released, boot; and in JSON, if there is either, `[successor, members]`."""
+    enclosed = membership_fields(message.membership) if message.membership else None
+    tail = [message.successor, enclosed] if message.successor or enclosed else None
+    first = KINDS.index(message.kind) | GRANTED * message.granted | UNWILLING * (not message.willing)
+    packed = bytearray([first])
+    for number in (message.term, *message.stamp, message.clock, message.released, message.boot):
+        _pack(number, packed)
+    return {"e": bytes(packed) + (_json(tail) if tail else b"")}
 
 
 def message_from(body: Body, source: str, target: str) -> Message:
     """Raises `BadFrameError` for what nobody of ours has written."""
-    fields = body.get("e")
-    if not isinstance(fields, list) or not 0 <= len(fields) <= 10:
+    packed = body.get("e")
+    if not isinstance(packed, bytes) or not packed or packed[0] >= UNWILLING << 1:
         raise BadFrameError("it is no message of an election")
-    padded: list[Any] = [*fields, *[0] * (10 - len(fields))]
-    kind, term, stamp_term, stamp_version, clock, released, boot, flags, successor, membership = padded
-    for each in padded[:8]:
-        if type(each) is not int or not 0 <= each < LARGEST:
-            raise BadFrameError("a number of it is none")
-    named = successor == 0 or (isinstance(successor, str) and len(successor) <= LONGEST_ID)
-    if kind >= len(KINDS) or not named:
-        raise BadFrameError("its kind or its successor is unknown")
+    numbers, place = [], 1
+    for _ in range(6):
+        number, place = _unpack(packed, place)
+        numbers.append(number)
+    term, stamp_term, stamp_version, clock, released, boot = numbers
     try:
-        enrolled = membership_from(membership) if membership else None
-    except (ValueError, TypeError) as error:
-        raise BadFrameError(f"its membership is wrong: {error}") from error
+        successor, enclosed = json.loads(packed[place:]) if place < len(packed) else ("", None)
+        if not isinstance(successor, str) or len(successor) > LONGEST_ID:
+            raise ValueError("its successor is unknown")
+        enrolled = membership_from(enclosed) if enclosed else None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadFrameError(f"its end is wrong: {error}") from error
     return Message(
-        KINDS[kind],
+        KINDS[packed[0] % GRANTED],
         source,
         target,
         term,
         (stamp_term, stamp_version),
         clock=clock,
-        granted=bool(flags & GRANTED),
+        granted=bool(packed[0] & GRANTED),
         released=released,
-        successor=successor or "",
-        willing=not flags & UNWILLING,
+        successor=successor,
+        willing=not packed[0] & UNWILLING,
         boot=boot,
         membership=enrolled,
     )
+
+
+def _pack(number: int, into: bytearray) -> None:
+    while number > 127:
+        into.append(number & 127 | 128)
+        number >>= 7
+    into.append(number)
+
+
+def _unpack(packed: bytes, place: int) -> tuple[int, int]:
+    """The number there, and where the next one is."""
+    number = 0
+    for shift in range(0, 56, 7):
+        if place >= len(packed):
+            break
+        byte, place = packed[place], place + 1
+        number |= (byte & 127) << shift
+        if byte < 128 and number < LARGEST:
+            return number, place
+    raise BadFrameError("a number of it is none")
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
 def saying_frame(saying: Saying) -> dict[str, object]:

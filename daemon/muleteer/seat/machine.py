@@ -24,7 +24,7 @@ Input = Callable[[int], Output]
 MOST_WAITING = 1000  # inputs, while the disk is slow; messages beyond are lost, as on a network
 DISK_SECONDS = 5.0  # between two tries to write, while nothing is sent
 LONGEST_SLEEP = 600.0  # seconds; never is too far for a timer
-MOST_BOOTS = 10**7  # a start is told from the one before it; short, since every message carries it
+MOST_BOOTS = 1 << 14  # a start is told from the one before it; two bytes, since every message carries it
 CLOCK = time.CLOCK_BOOTTIME
 
 
