@@ -49,7 +49,7 @@ def test_within_1_s_after_the_driver_leaves(devices: int) -> None:
 
 
 @pytest.mark.parametrize("devices", SIZES)
-@pytest.mark.parametrize("silent", [50, 300, 1000, 4000])
+@pytest.mark.parametrize("silent", [50, 300, 1000, 6000])
 def test_one_driver_within_3_s_after_the_links_are_back(devices: int, silent: int) -> None:
     for seed in range(5):
         home, _ = _settled(devices, seed * 7)

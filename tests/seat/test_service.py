@@ -73,8 +73,12 @@ async def test_a_newcomer_is_enrolled_when_it_has_kept_what_it_was_handed(tmp_pa
             device.seat.enrolment.look()
         await asyncio.sleep(0.3)  # it is slow to keep it
         assert set(first.seat.machine.election.membership.ids) == {first.id, second.id}
+        further = await first.seat.invite()
         visited[2].transport.abort()
         await until(lambda: third.id in first.seat.machine.election.membership.ids)
+        shown = first.seat.enrolment.invitation
+        assert shown
+        assert shown.code == further["code"], "a code that is shown meanwhile, for another device, is good"
 
 
 async def test_the_seat_is_handed_over_when_a_device_is_stopped_and_by_hand(tmp_path: Path) -> None:

@@ -146,7 +146,8 @@ class Enrolment:
             finally:
                 self._entering = ""
             log.info("%s has joined the household.", name)
-            self.invitation = None
+            if self.invitation is shown:
+                self.invitation = None
             self._news.set()
             self._changed()
 
