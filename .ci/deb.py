@@ -43,6 +43,8 @@ set -e
 if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
     systemd-sysusers /usr/lib/sysusers.d/muleteer.conf
     systemd-tmpfiles --create /usr/lib/tmpfiles.d/muleteer.conf
+    # What follows from the settings, in a drop-in; with a mistake in them it says so and stays as it is.
+    /opt/muleteer/bin/muleteer install --no-start >/dev/null || true
     systemctl daemon-reload
     if [ -z "$2" ]; then
         systemctl enable muleteer.socket muleteer.service muleteer-health.timer

@@ -71,11 +71,17 @@ def test_the_debian_package_is_installed_upgraded_removed_and_purged(
         booted.run("rm", "-r", VENV)
         booted.run("dpkg", "--install", "/srv/old.deb")
         booted.until(lambda: _answers(booted), "started")
+        limit = "/etc/systemd/system/muleteer.service.d/50-settings.conf"
+        assert booted.said("ls", "-A", "/etc/systemd/system/muleteer.service.d") == Path(limit).name
+        assert booted.run("ls", "/etc/systemd/system/muleteer.service", check=False).returncode != 0
+        assert booted.show("muleteer.service", "MemoryHigh") == str(1500 * 2**20)
         device = booted.said("cat", "/var/lib/muleteer/device-id")
+        booted.run("sed", "-i", "s/memory_high = 1500/memory_high = 1600/", "/etc/muleteer/config.toml")
         before = booted.show("muleteer.service", "MainPID")
         booted.run("dpkg", "--install", "/srv/new.deb")
         booted.until(lambda: _answers(booted), "started again")
         assert booted.show("muleteer.service", "MainPID") != before
+        assert booted.show("muleteer.service", "MemoryHigh") == str(1600 * 2**20)
         assert booted.said("cat", "/var/lib/muleteer/device-id") == device
         booted.run("dpkg", "--remove", "muleteer")
         assert booted.show("muleteer.service", "ActiveState") == "inactive"

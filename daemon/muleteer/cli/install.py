@@ -26,7 +26,8 @@ def install(user: bool, dry_run: bool, no_start: bool) -> None:
     """Make the daemon a service of systemd that starts with the system, and start it.
 
     Done again, it brings the service up to date with this Muleteer and with the settings (service.*, folders
-    in homes). State, models and settings stay.
+    in homes). State, models and settings stay. Where a Debian package has brought the service, only what
+    follows from the settings is done.
 
     \b
     Example:

@@ -2,7 +2,8 @@
 
 The list is made first and can be shown; carried out twice it changes nothing the second time. Knows where the
 files of a service belong, and which of the settings are the unit's business: limits of memory, folders in
-somebody's home. State, models and settings are touched by nothing here but a purge.
+somebody's home. State, models and settings are touched by nothing here but a purge. Where a package has
+brought the units, only what follows from the settings is written.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ USER_UNITS = ("muleteer.service", "muleteer.socket", "muleteer-turn@.service", "
 UNITS = (*USER_UNITS, "muleteer-health.service", "muleteer-health.timer")
 STARTED = ("muleteer.socket", "muleteer.service")
 NEWER = {"RestartSteps": 254, "RestartMaxDelaySec": 254}  # settings, by the version that brought them
+PACKAGED = "usr/lib/systemd/system"  # where packages put units
 DROP_IN = "muleteer.service.d/50-settings.conf"
 HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
@@ -102,34 +104,52 @@ def program() -> Path:
 
 
 def install(manager: Manager, program: Path, wish: Wish, start: bool = True) -> list[Step]:
-    """The steps that put the service in place, and start it or what has changed of it."""
-    shipped = paths.share_dir() / "systemd"
-    source = shipped / "user" if manager.user else shipped
-    names = USER_UNITS if manager.user else UNITS
-    version = manager.version()
-    steps: list[Step] = [
-        Write(manager.units / name, unit((source / name).read_text(), program, version)) for name in names
-    ]
+    """The steps that put the service in place, and start it or what has changed of it. What a package has
+    enabled, or an administrator has not, stays so."""
+    packaged = is_packaged(manager)
+    steps = [] if packaged else _units(manager, program)
     if text := drop_in(wish, manager.user):
         steps.append(Write(manager.units / DROP_IN, text))
     elif (manager.units / DROP_IN).exists():
         steps.append(Remove(manager.units / DROP_IN))
-    if not manager.user:
-        users, folders = _etc(manager, "sysusers.d"), _etc(manager, "tmpfiles.d")
-        steps.append(Write(users, (shipped / "sysusers.d" / users.name).read_text()))
-        steps.append(Write(folders, (shipped / "tmpfiles.d" / folders.name).read_text()))
-        steps += [
-            Run(("systemd-sysusers", str(users))),
-            Run(("systemd-tmpfiles", "--create", str(folders))),
-        ]
+    if not manager.user and not packaged:
+        steps += _people(manager)
     changed = any(step.needed() for step in steps if not isinstance(step, Run))
     steps.append(Run(tuple(manager.command("daemon-reload"))))
-    steps.append(Run(tuple(manager.command("enable", *STARTED, *_health(manager)))))
+    if not packaged:
+        steps.append(Run(tuple(manager.command("enable", *STARTED, *_health(manager)))))
     if start:
         if changed and manager.asks("is-active", "muleteer.service") == "active":
             steps.append(Run(tuple(manager.command("stop", "muleteer.service", "muleteer.socket"))))
         steps.append(Run(tuple(manager.command("start", *STARTED, *_health(manager)))))
     return steps
+
+
+def is_packaged(manager: Manager) -> bool:
+    """Whether a package of the distribution has brought the units."""
+    return not manager.user and (manager.root / PACKAGED / "muleteer.service").exists()
+
+
+def _units(manager: Manager, program: Path) -> list[Step]:
+    shipped = paths.share_dir() / "systemd"
+    source = shipped / "user" if manager.user else shipped
+    names = USER_UNITS if manager.user else UNITS
+    version = manager.version()
+    return [
+        Write(manager.units / name, unit((source / name).read_text(), program, version)) for name in names
+    ]
+
+
+def _people(manager: Manager) -> list[Step]:
+    """The service's user and group, and the folders that they need."""
+    shipped = paths.share_dir() / "systemd"
+    users, folders = _etc(manager, "sysusers.d"), _etc(manager, "tmpfiles.d")
+    return [
+        Write(users, (shipped / "sysusers.d" / users.name).read_text()),
+        Write(folders, (shipped / "tmpfiles.d" / folders.name).read_text()),
+        Run(("systemd-sysusers", str(users))),
+        Run(("systemd-tmpfiles", "--create", str(folders))),
+    ]
 
 
 def uninstall(manager: Manager, purge: bool = False) -> list[Step]:
