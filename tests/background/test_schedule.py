@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from muleteer.background.schedule import delay, latest
+from muleteer.background.schedule import delay, latest, own_delay
 from muleteer.errors import RequestError
 
 pytestmark = pytest.mark.skipif(
@@ -64,6 +64,14 @@ async def test_a_delay_never_changes_the_slot() -> None:
     assert await delay("*-*-* 07:00", now) == 300
     assert await delay("*-*-* *:0/10", now) == 60
     assert await delay("*-*-* *:*:00", now) == 6
+
+
+def test_copies_of_a_card_have_delays_of_their_own() -> None:
+    delays = {own_delay(300, f"{number:032x}", "morning") for number in range(50)}
+    assert len(delays) == 50
+    assert 150 <= min(delays) < max(delays) <= 300
+    assert own_delay(300, "a" * 32, "morning") == own_delay(300, "a" * 32, "morning")
+    assert own_delay(0, "a" * 32, "morning") == 0
 
 
 async def test_what_systemd_does_not_understand_is_refused() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.background.schedule import own_delay
 from tests.systemd.conftest import COMMAND, SKILL, ready
 from tests.systemd.machine import Machine
 
@@ -35,6 +36,25 @@ def test_schedules_get_their_timers_and_a_second_sync_changes_nothing(service: M
     (listed,) = json.loads(service.said(COMMAND, "timers", "list", "--json"))["timers"]
     assert (listed["skill"], listed["state"]) == ("morning-look", "disabled")
     service.run(COMMAND, "timers", "enable", "morning-look")
+
+
+def test_a_copy_of_the_card_fires_at_another_time(service: Machine) -> None:
+    """The machine's id is the same on both, and systemd's delay is made of it."""
+    path = "/etc/systemd/system/muleteer-turn@morning-look.timer.d/schedule.conf"
+    ours = _next(service)
+    copy = own_delay(300, "c0" * 16, "morning-look")
+    service.run("sed", "-i", f"s/^RandomizedDelaySec=.*/RandomizedDelaySec={copy}/", path)
+    service.run("systemctl", "daemon-reload")
+    service.run("systemctl", "restart", "muleteer-turn@morning-look.timer")
+    assert _next(service) != ours
+    assert "changed" in service.said(COMMAND, "timers", "sync")
+    assert _next(service) == ours
+
+
+def _next(service: Machine) -> str:
+    """When the timer fires, to the microsecond."""
+    shown = ("--property=NextElapseUSecRealtime", "--value", "--timestamp=us")
+    return service.said("systemctl", "show", "muleteer-turn@morning-look.timer", *shown)
 
 
 def test_a_turn_is_run_once_for_its_slot_whoever_asks(service: Machine) -> None:

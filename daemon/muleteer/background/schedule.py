@@ -8,6 +8,7 @@ here at another time than there.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import re
 from collections.abc import Sequence
@@ -57,6 +58,16 @@ async def delay(expression: str, now: float) -> int:
     slots = await _elapses(expression, now)
     pauses = [after - before for before, after in pairwise(slots)]
     return min(LONGEST_DELAY, int(min(pauses, default=DAY) / DELAYED_SHARE))
+
+
+def own_delay(longest: int, device: str, skill: str) -> float:
+    """RandomizedDelaySec= of this device's timer, between half of `longest` and all of it, in milliseconds.
+
+    systemd's fixed delay is a hash of the machine's id and the unit's name, modulo this: cards that are
+    copies of one another share the machine's id, and differ by the modulus.
+    """
+    number = int.from_bytes(hashlib.sha256(f"{device} {skill}".encode()).digest()[:8], "big")
+    return round(longest / 2 * (1 + number / 2**64), 3)
 
 
 async def _elapses(expression: str, base: float) -> list[float]:

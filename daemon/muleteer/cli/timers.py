@@ -38,16 +38,17 @@ def sync(user: bool, as_json: bool, socket: Path | None) -> None:
     Example:
       sudo muleteer timers sync
     """
-    from muleteer.background.schedule import delay
+    from muleteer.background.schedule import delay, own_delay
     from muleteer.systemd.manager import Manager
     from muleteer.systemd.timers import Schedule
     from muleteer.systemd.timers import sync as make
 
     async def read() -> tuple[dict[str, Schedule], list[str]]:
-        wanted, problems = {}, []
+        wanted, problems, device = {}, [], _device(socket)
         for skill, calendar in _calendars(socket).items():
             try:
-                wanted[skill] = Schedule(calendar, await delay(calendar, time.time()))
+                longest = await delay(calendar, time.time())
+                wanted[skill] = Schedule(calendar, own_delay(longest, device, skill))
             except RequestError as error:
                 problems.append(f"{skill}: {error}")
         return wanted, problems
@@ -130,6 +131,14 @@ def _switch(skill: str, user: bool, on: bool) -> None:
     changed = switch(Manager(user), name, on)
     state = "enabled" if on else "disabled"
     click.echo(safe(f"{unit(name)} is {state}." if changed else f"{unit(name)} was {state} already."))
+
+
+def _device(socket: Path | None) -> str:
+    """This device's id, as the daemon has it."""
+    from muleteer.cli.client import Daemon, find_socket
+
+    device = Daemon(find_socket(socket)).get("/v1/status").get("device")
+    return str(device.get("id", "")) if isinstance(device, dict) else ""
 
 
 def _calendars(socket: Path | None) -> dict[str, str]:

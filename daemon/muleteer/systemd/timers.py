@@ -23,7 +23,7 @@ class Schedule:
     """When a skill is due (OnCalendar), and the most seconds by which its timer is late."""
 
     calendar: str
-    delay: int
+    delay: float
 
 
 @dataclass(frozen=True, slots=True)
