@@ -145,6 +145,16 @@ def test_heat_that_begins_under_low_voltage_is_told_and_slows(caplog: pytest.Log
     assert len(caplog.records) == 2
 
 
+def test_another_limit_counts_from_the_next_reading_on() -> None:
+    board = Board()
+    cooling = Cooling(board, HOT, Reading)
+    cooling.look(Reading(75.0))
+    assert board.now.deferred == ""
+    cooling.limit(70.0)
+    cooling.look(Reading(75.0))
+    assert board.now.deferred.startswith("the processor is hot")
+
+
 async def test_on_a_hot_board_background_turns_wait_and_people_are_served(tmp_path: Path) -> None:
     async with runner(tmp_path)() as engine, asyncio.timeout(READY_S):
         await engine.ready(READY_S)

@@ -60,7 +60,7 @@ from muleteer.journal import JournalHandler
 from muleteer.lock import HeldError, LockFile
 from muleteer.mcp_servers.service import McpServers
 from muleteer.notify import Notifier
-from muleteer.reloading import Reread, reloading
+from muleteer.reloading import Apply, Reread, reloading
 from muleteer.seat.strain import Strain
 from muleteer.sensors import Sensors
 from muleteer.services import Services
@@ -180,12 +180,19 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         "heat": cooling.report,
         "ledger": lambda: asdict(harness.audit),
         "brains": brains.report,
+        "device": lambda: {"id": household.device},
         **household.sections,
     }
-    background, background_routes = await open_background(
+    background, background_routes, background_live = await open_background(
         settings, closing, household, engine, lambda: harness.catalogue, turns, health
     )
     sections["background"] = background.report
+    live: dict[str, Apply] = {
+        **household.live,
+        "background": background_live,
+        "results": background_live,
+        "engine.hot": lambda new: cooling.limit(new.engine.hot),
+    }
     model = settings.engine.model
     routes = [
         *household.routes,
@@ -195,7 +202,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         plan_route(lambda: harness, health),
         *background_routes,
         *turns.traces.routes(),
-        reloading(settings, reread or config.load, harness, renewal).route(),
+        reloading(settings, reread or config.load, harness, renewal, live).route(),
     ]
     parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
     server = HttpServer(build_app(Gateway(*parts, history=household.conversations.history)))

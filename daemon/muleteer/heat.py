@@ -31,10 +31,10 @@ class Cause(Enum):
 
 
 class Heat:
-    """From readings to causes. `hot` in degrees Celsius."""
+    """From readings to causes. `hot` in degrees Celsius; it may be changed."""
 
     def __init__(self, hot: float) -> None:
-        self._hot = hot
+        self.hot = hot
         self._quiet = 0
         self.causes: tuple[Cause, ...] = ()
 
@@ -53,7 +53,7 @@ class Heat:
         return True
 
     def _causes(self, reading: Reading) -> Iterator[Cause]:
-        limit = self._hot - COOLED_DEGREES if Cause.HOT in self.causes else self._hot
+        limit = self.hot - COOLED_DEGREES if Cause.HOT in self.causes else self.hot
         if reading.celsius is not None and reading.celsius >= limit:
             yield Cause.HOT
         if reading.throttled:
@@ -84,6 +84,10 @@ class Cooling:
         self._heat = Heat(hot)
         self._last = Reading()
         self._full = 0  # threads to go back to; 0 while nothing is changed
+
+    def limit(self, hot: float) -> None:
+        """Another limit from the next reading on, in degrees Celsius."""
+        self._heat.hot = hot
 
     def report(self) -> dict[str, object]:
         """The last reading: `celsius` (None: not known), `throttled`, `undervoltage`."""

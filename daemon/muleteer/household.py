@@ -7,7 +7,7 @@ what each part can do.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,7 +48,8 @@ NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings na
 
 @dataclass(frozen=True, slots=True)
 class Household:
-    """What tools are lent, what the parts add to the status, by name, and what they answer over HTTP."""
+    """What tools are lent, what the parts add to the status, by name, what they answer over HTTP, and which
+    sections of changed settings they take up at once."""
 
     services: Services
     memory: TurnMemory
@@ -60,6 +61,7 @@ class Household:
     seat: SeatService | EtcdSeatService | None
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
+    live: dict[str, Callable[[Settings], None]] = field(default_factory=dict)
 
 
 async def open_household(settings: Settings, closing: Closing, forget_talks: ForgetTalks) -> Household:
@@ -79,8 +81,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     await privacy.open()
     offline = Switch(settings.state / "offline.json", settings.tools.offline)
     await offline.open()
-    web = settings.web
-    reader = WebReader(web.private, web.allow, web.seconds, web.size * 1024)
+    reader = WebReader(*_web(settings))
     serial = SerialPorts(settings.serial)
     closing.add("serial ports", serial.close)
     folders = settings.calendar.folders
@@ -125,7 +126,14 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             events_route(broadcast),
             *(seat_routes(seat, seat.view) if seat else []),
         ],
+        {"web": lambda new: reader.limit(*_web(new))},
     )
+
+
+def _web(settings: Settings) -> tuple[bool, Sequence[str], float, int]:
+    """The limits of a `WebReader`."""
+    web = settings.web
+    return web.private, web.allow, web.seconds, web.size * 1024
 
 
 def _device(folder: Path) -> str:

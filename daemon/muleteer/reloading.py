@@ -81,8 +81,11 @@ def _said(keys: list[str]) -> str:
     return ", ".join(keys) or "nothing"
 
 
-def reloading(settings: Settings, reread: Reread, harness: Harness, renewal: Renewal) -> Reloading:
-    """Of the daemon's settings, those that its parts read anew with each turn or record."""
+def reloading(
+    settings: Settings, reread: Reread, harness: Harness, renewal: Renewal, parts: Mapping[str, Apply]
+) -> Reloading:
+    """Of the daemon's settings, those that its parts read anew with each turn or record: the harness's, and
+    those that other `parts` take up, by key or by section."""
 
     def budgets(new: Settings) -> None:
         changed = {name: getattr(new.budgets, name) for name in LIVE_BUDGETS}
@@ -95,4 +98,6 @@ def reloading(settings: Settings, reread: Reread, harness: Harness, renewal: Ren
         "log.level": lambda new: setup(new.log.level),
         "tools.confirm": confirm,
     }
+    for name, apply in parts.items():
+        live |= {key: apply for key in config.values(settings) if f"{key}.".startswith(f"{name}.")}
     return Reloading(settings, reread, live, renewal.renew, lambda: len(harness.catalogue.handles))

@@ -261,6 +261,10 @@ async def test_the_own_network_may_be_read_when_that_is_set(server: Server, name
         await WebReader(resolve=names).get(url)
     assert (await WebReader(private=True, resolve=names).get(url)).text == "router"
     assert (await WebReader(allow=["127.0.0.1"], resolve=names).get(url)).text == "router"
+    reader = WebReader(private=True, resolve=names)
+    reader.limit(False, (), 15.0, 1 << 20)  # as a reload does
+    with pytest.raises(RefusedError, match=r"127.0.0.1 is in a private network"):
+        await reader.get(url)
 
 
 async def test_a_dead_first_address_is_not_the_end(server: Server) -> None:

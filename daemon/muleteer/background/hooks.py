@@ -34,13 +34,13 @@ class Hooks:
     """From results to whoever wants them. `device` is this device's id."""
 
     def __init__(self, settings: ResultSettings, device: str) -> None:
-        self._settings, self._device = settings, device
+        self.settings, self._device = settings, device
         self._running: set[asyncio.Task[None]] = set()
 
     def pass_on(self, ended: Ended) -> None:
         """Begin to tell everyone; waits for nothing."""
         content = json.dumps({"device": self._device, **asdict(ended)}, ensure_ascii=False).encode()
-        chosen = self._settings
+        chosen = self.settings
         if chosen.command:
             self._begin("results.command", self._command(content))
         if chosen.webhook:
@@ -66,16 +66,16 @@ class Hooks:
 
     async def _told(self, name: str, work: Coroutine[object, object, None]) -> None:
         try:
-            async with asyncio.timeout(self._settings.seconds):
+            async with asyncio.timeout(self.settings.seconds):
                 await work
         except TimeoutError:
-            log.warning("%s took longer than %g s.", name, self._settings.seconds)
+            log.warning("%s took longer than %g s.", name, self.settings.seconds)
         except (OSError, ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
             log.warning("%s has failed: %s", name, error)
 
     async def _command(self, content: bytes) -> None:
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        command = self._settings.command
+        command = self.settings.command
         process = await asyncio.create_subprocess_exec(
             *command, stdin=pipe, stdout=nothing, stderr=nothing, start_new_session=True
         )
@@ -90,8 +90,8 @@ class Hooks:
 
     async def _webhook(self, content: bytes) -> None:
         headers = {"content-type": "application/json"}
-        async with httpx.AsyncClient(timeout=self._settings.seconds) as client:
-            answer = await client.post(self._settings.webhook, content=content, headers=headers)
+        async with httpx.AsyncClient(timeout=self.settings.seconds) as client:
+            answer = await client.post(self.settings.webhook, content=content, headers=headers)
             answer.raise_for_status()
 
     async def _mqtt(self, content: bytes) -> None:
@@ -99,7 +99,7 @@ class Hooks:
             import aiomqtt
         except ImportError:
             raise OSError(NO_MQTT) from None
-        chosen, address = self._settings, urlsplit(self._settings.mqtt)
+        chosen, address = self.settings, urlsplit(self.settings.mqtt)
         password = await asyncio.to_thread(_secret, chosen.mqtt_password_file)
         broker = aiomqtt.Client(
             address.hostname or "",

@@ -32,8 +32,8 @@ async def open_background(
     catalogue: Callable[[], Catalogue],
     turns: Turns,
     health: Health,
-) -> tuple[Background, list[BaseRoute]]:
-    """The background turns of this device, and what they answer over HTTP."""
+) -> tuple[Background, list[BaseRoute], Callable[[Settings], None]]:
+    """The background turns of this device, what they answer over HTTP, and how they take up new settings."""
     seat, inbox = await _seated(settings, closing, household)
     spending = Spending(settings.state / "background.json")
     await spending.open()
@@ -52,7 +52,12 @@ async def open_background(
     )
     if household.seat is not None:
         household.seat.slots.repeats.by(background.again)  # what a driver that failed has begun
-    return background, background_routes(background, inbox)
+
+    def take_up(new: Settings) -> None:
+        background.settings = outlook.settings = new.background
+        hooks.settings = new.results
+
+    return background, background_routes(background, inbox), take_up
 
 
 async def _seated(settings: Settings, closing: Closing, household: Household) -> tuple[Seat, Inbox]:

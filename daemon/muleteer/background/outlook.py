@@ -44,7 +44,7 @@ class Outlook:
         talk: Talk,
         state: Callable[[], tuple[str, str]],
     ) -> None:
-        self._settings, self._seat, self._engine = settings, seat, engine
+        self.settings, self._seat, self._engine = settings, seat, engine
         self._talk, self._state = talk, state
 
     async def look(self) -> Look:
@@ -57,7 +57,7 @@ class Outlook:
             return reason.rstrip(".") or state
         if deferred := self._engine.status().deferred:
             return deferred
-        if not self._settings.battery and await asyncio.to_thread(on_battery):
+        if not self.settings.battery and await asyncio.to_thread(on_battery):
             return "the device runs on battery"
         return ""
 
@@ -65,7 +65,7 @@ class Outlook:
         if self._talk.busy:
             return "somebody is talking"
         ended = self._talk.ended_at
-        recent = ended and time.monotonic() - ended < self._settings.quiet
+        recent = ended and time.monotonic() - ended < self.settings.quiet
         return "somebody was talking just now" if recent else ""
 
 

@@ -87,7 +87,7 @@ class Background:
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._settings, self._seat, self._inbox = settings, seat, inbox
+        self.settings, self._seat, self._inbox = settings, seat, inbox
         self._catalogue, self._begin, self._look = catalogue, begin, look
         self._passed_on, self._spending = passed_on, spending
         self._pause, self._now = pause, now
@@ -110,7 +110,7 @@ class Background:
             "running": running,
             "waiting": waiting,
             "tokens_today": self._spending.tokens,
-            "tokens_a_day": self._settings.tokens,
+            "tokens_a_day": self.settings.tokens,
         }
 
     async def run(self, skill: str, by_hand: bool = False) -> Ended:
@@ -135,7 +135,7 @@ class Background:
     async def again(self, claim: Claim) -> None:
         """Run what an earlier driver began and did not end: when nothing is against it or it has waited long
         enough, and after this device's own run of it, if it was that which lost the seat."""
-        since, limit = time.monotonic(), self._settings.wait * 60.0
+        since, limit = time.monotonic(), self.settings.wait * 60.0
         async with self._running.setdefault(claim.skill, asyncio.Lock()):
             while decide(await self._look(), time.monotonic() - since, limit)[0] is Decision.WAIT:
                 await self._pause(POLL_SECONDS)
@@ -160,8 +160,8 @@ class Background:
         slot = waiting.slot
         if (why := await self._held_up(waiting, skill)) is not None:
             return why
-        if self._spending.tokens >= self._settings.tokens:
-            reason = f"the {self._settings.tokens} tokens of today's background turns are used up"
+        if self._spending.tokens >= self.settings.tokens:
+            reason = f"the {self.settings.tokens} tokens of today's background turns are used up"
             return await self._skip(skill, slot, reason)
         claimed = await self._seat.claim(skill, slot, self._repeatable(skill))
         if claimed.claim is None:
@@ -171,7 +171,7 @@ class Background:
 
     async def _held_up(self, waiting: Waiting, skill: str) -> Ended | None:
         """Wait as long as something is against it; the end, if it must not be run."""
-        limit = self._settings.wait * 60.0
+        limit = self.settings.wait * 60.0
         while True:
             look = await self._look()
             if look.driver and await self._done_elsewhere(skill, waiting.slot):

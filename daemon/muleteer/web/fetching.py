@@ -65,10 +65,14 @@ class WebReader:
         resolve: Resolve = addresses.system_resolve,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._private, self._allow = private, allow
-        self._seconds, self._size = seconds, size
+        self.limit(private, allow, seconds, size)
         self._resolve, self._tls = resolve, tls
         self._converting = 0
+
+    def limit(self, private: bool, allow: Sequence[str], seconds: float, size: int) -> None:
+        """What counts from the next page on."""
+        self._private, self._allow = private, allow
+        self._seconds, self._size = seconds, size
 
     async def get(self, url: str) -> Page:
         """The page as text. Raises `ValueError` when it must not or can never be read, `FileNotFoundError`
