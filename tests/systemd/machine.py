@@ -2,7 +2,8 @@
 
 `systemd-nspawn` runs over an overlay whose writes go to a tmpfs, in namespaces and a cgroup of its own. What
 is installed here is there too, but none of this machine's units, and nothing that it changes lasts. Its
-clock, and its limits of memory and processor time, are this machine's.
+clock, and its limits of memory and processor time, are this machine's. Its folder and cgroup are named after
+the process of the tests: what one that was killed has left behind, the next one clears.
 
 Needs root, cgroup v2 mounted somewhere, and the Debian packages systemd-container, dbus and libnss-systemd.
 """
@@ -22,6 +23,7 @@ from pathlib import Path
 BOOT_SECONDS = 60.0  # on a busy machine; alone it is a third of a second
 COMMAND_SECONDS = 120.0
 OFF = signal.SIGRTMIN + 4  # systemd(1): power off
+NAMED = "machine-"  # how folders and cgroups begin, before the number of the tests' process
 HERE = Path(__file__).parent
 
 
@@ -31,7 +33,7 @@ def missing() -> str:
         return "A real systemd needs root to be booted; run these tests as root."
     if not shutil.which("systemd-nspawn") or not shutil.which("dbus-daemon"):
         return "systemd-nspawn is missing: apt-get install systemd-container dbus libnss-systemd"
-    return "" if _cgroups() else "No cgroup v2 is mounted on this machine."
+    return "" if hierarchy() else "No cgroup v2 is mounted on this machine."
 
 
 class Machine:
@@ -126,13 +128,7 @@ class Machine:
                 pass
         self._process.kill()
         self._process.wait()
-        for _ in range(50):
-            for each in sorted(self._group.rglob("*"), reverse=True):
-                if each.is_dir():
-                    _remove(each)
-            if _remove(self._group):
-                break
-            time.sleep(0.1)
+        _clear(self._group)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _await_boot(self) -> None:
@@ -159,9 +155,10 @@ def machine(
     """A machine, from boot to the end of the block. `copies` are files or folders copied into it before it
     boots, `shown` folders that it can read; both by where they are seen. `network` is one of `ip netns`;
     without it there is only the loopback interface."""
-    folder = Path(tempfile.mkdtemp(prefix="machine-"))
-    cgroups = _cgroups()
+    cgroups = hierarchy()
     assert cgroups, missing()
+    sweep(cgroups)
+    folder = Path(tempfile.mkdtemp(prefix=f"{NAMED}{os.getpid()}-"))
     group = cgroups / folder.name
     group.mkdir()
     net = f"--network-namespace-path=/run/netns/{network}" if network else "--private-network"
@@ -186,6 +183,29 @@ def machine(
         (made or _unbooted(folder, group, process)).off()
 
 
+def sweep(cgroups: Path) -> None:
+    """Clear what tests that were killed have left: their machines died with them."""
+    for folder in [*cgroups.glob(f"{NAMED}*"), *Path(tempfile.gettempdir()).glob(f"{NAMED}*")]:
+        owner = folder.name.removeprefix(NAMED).partition("-")[0]
+        if not owner.isdecimal() or Path("/proc", owner).exists():
+            continue
+        if folder.parent == cgroups:
+            _clear(folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _clear(group: Path) -> None:
+    """Remove a cgroup, once its last processes are reaped."""
+    for _ in range(50):
+        for each in sorted(group.rglob("*"), reverse=True):
+            if each.is_dir():
+                _remove(each)
+        if _remove(group):
+            return
+        time.sleep(0.1)
+
+
 def _unbooted(folder: Path, group: Path, process: subprocess.Popen[bytes]) -> Machine:
     """What is left of a machine that did not boot, to be removed."""
     left = Machine.__new__(Machine)
@@ -193,7 +213,8 @@ def _unbooted(folder: Path, group: Path, process: subprocess.Popen[bytes]) -> Ma
     return left
 
 
-def _cgroups() -> Path | None:
+def hierarchy() -> Path | None:
+    """Where cgroup v2 is mounted, if it is."""
     for line in Path("/proc/mounts").read_text().splitlines():
         _, target, kind, *_ = line.split()
         if kind == "cgroup2":
