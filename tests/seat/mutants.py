@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from muleteer.seat.claiming import Claiming, Outcome
+from muleteer.seat.claiming import Claiming, Outcome, _Offer
 from muleteer.seat.claims import Answer, Claim
 from muleteer.seat.election import Election
 from muleteer.seat.membership import Membership, Rule, Voter
@@ -163,6 +163,13 @@ class KeepsNoClaims(Claiming):
         return Answer(self.me, True, term)
 
 
+class NeverDecides(Claiming):
+    """Asks the others and heeds no answer."""
+
+    def _decide(self, offer: _Offer) -> None:
+        pass
+
+
 ELECTIONS: tuple[type[Election], ...] = (
     NoPreVote,
     NoPromise,
@@ -178,4 +185,4 @@ ELECTIONS: tuple[type[Election], ...] = (
     VotesTwice,
     KeepsReleases,
 )
-CLAIMINGS: tuple[type[Claiming], ...] = (AsksOnlyItself, KeepsNoClaims)
+CLAIMINGS: tuple[type[Claiming], ...] = (AsksOnlyItself, KeepsNoClaims, NeverDecides)

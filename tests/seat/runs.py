@@ -91,8 +91,11 @@ class Run:
         recovery = max((when - healed for when, _, _ in home.takeovers), default=0.0)
         self._expect_one()
         before = (home.driving()[0].id, len(home.takeovers))
+        home.slots.append(Slot("the last", home.now, repeatable=False))
         home.run(healed + BOUND + STABLE_FOR)
         self._expect_one()
+        if ("work", "the last") not in home.invariants.starts:
+            raise BrokenError("a slot did not run though there was a driver all the time")
         if before != (home.driving()[0].id, len(home.takeovers)):
             raise BrokenError("the driver changed though nothing was wrong")
         runs = sum(len(starts) for starts in home.invariants.starts.values())
