@@ -20,46 +20,89 @@ pytestmark = pytest.mark.model("tiny")
 NO_MODEL = '[engine]\nmodel = "none"\n[service]\nmemory_high = 1500\nmemory_max = 2000\n'
 
 
-def test_installed_twice_brought_up_to_date_and_gone(package: Package) -> None:
-    with bare(package) as booted:
-        planned = booted.said(COMMAND, "install", "--dry-run")
-        assert "write /etc/systemd/system/muleteer.service" in planned
-        assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
-        assert _lines(install(booted)) == _lines(planned)
-        assert booted.show("muleteer.service", "ActiveState") == "active"
-        assert booted.show("muleteer.service", "MemoryHigh") == str(1500 * 2**20)
-        first = booted.show("muleteer.service", "MainPID")
-        assert "is so already" in install(booted)
-        assert booted.show("muleteer.service", "MainPID") == first
-        device = booted.said("cat", "/var/lib/muleteer/device-id")
-
-        booted.run("sed", "-i", "s/memory_high = 1500/memory_high = 1600/", "/etc/muleteer/config.toml")
-        install(booted)
-        assert booted.show("muleteer.service", "MemoryHigh") == str(1600 * 2**20)
-        assert booted.show("muleteer.service", "MainPID") not in (first, "0")
-
-        booted.run(COMMAND, "uninstall")
-        assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
-        assert booted.said("cat", "/var/lib/muleteer/device-id") == device
-        install(booted)
-        assert booted.said("cat", "/var/lib/muleteer/device-id") == device
-        booted.run(COMMAND, "uninstall", "--purge")
-        assert booted.run("ls", "/var/lib/muleteer", check=False).returncode != 0
+@pytest.fixture(scope="module")
+def booted(package: Package) -> Iterator[Machine]:
+    """A machine on which nothing is installed as a service; its tests leave it so."""
+    with bare(package) as machine:
+        yield machine
 
 
-def test_a_user_has_a_daemon_of_their_own(package: Package) -> None:
-    with bare(package) as booted:
-        booted.write("/home/anna/.config/muleteer/config.toml", NO_MODEL)
-        booted.run("chown", "-R", "anna:anna", "/home/anna")
-        booted.run("loginctl", "enable-linger", "anna")
-        uid = booted.said("id", "-u", "anna")
-        booted.until(lambda: booted.run("ls", f"/run/user/{uid}/bus", check=False).returncode == 0, "in")
-        session = ("env", "HOME=/home/anna", f"XDG_RUNTIME_DIR=/run/user/{uid}")
-        booted.run(*session, COMMAND, "install", "--user", user="anna")
-        shown = booted.run(*session, COMMAND, "status", "--json", user="anna").stdout
-        assert json.loads(shown)["socket"] == f"/run/user/{uid}/muleteer/muleteer.sock"
-        booted.run(*session, COMMAND, "uninstall", "--user", user="anna")
-        assert booted.run(*session, COMMAND, "status", user="anna", check=False).returncode == 3
+def test_installed_twice_brought_up_to_date_and_gone(booted: Machine) -> None:
+    booted.write("/etc/muleteer/config.toml", NO_MODEL)
+    planned = booted.said(COMMAND, "install", "--dry-run")
+    assert "write /etc/systemd/system/muleteer.service" in planned
+    assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
+    assert _lines(install(booted)) == _lines(planned)
+    assert booted.show("muleteer.service", "ActiveState") == "active"
+    assert booted.show("muleteer.service", "MemoryHigh") == str(1500 * 2**20)
+    first = booted.show("muleteer.service", "MainPID")
+    assert "is so already" in install(booted)
+    assert booted.show("muleteer.service", "MainPID") == first
+    device = booted.said("cat", "/var/lib/muleteer/device-id")
+
+    booted.run("sed", "-i", "s/memory_high = 1500/memory_high = 1600/", "/etc/muleteer/config.toml")
+    install(booted)
+    assert booted.show("muleteer.service", "MemoryHigh") == str(1600 * 2**20)
+    assert booted.show("muleteer.service", "MainPID") not in (first, "0")
+
+    booted.run(COMMAND, "uninstall")
+    assert booted.run("systemctl", "cat", "muleteer.service", check=False).returncode != 0
+    assert booted.said("cat", "/var/lib/muleteer/device-id") == device
+    install(booted)
+    assert booted.said("cat", "/var/lib/muleteer/device-id") == device
+    booted.run(COMMAND, "uninstall", "--purge")
+    assert booted.run("ls", "/var/lib/muleteer", check=False).returncode != 0
+
+
+def test_a_user_has_a_daemon_of_their_own(booted: Machine) -> None:
+    booted.write("/home/anna/.config/muleteer/config.toml", NO_MODEL)
+    booted.run("chown", "-R", "anna:anna", "/home/anna")
+    booted.run("loginctl", "enable-linger", "anna")
+    uid = booted.said("id", "-u", "anna")
+    booted.until(lambda: booted.run("ls", f"/run/user/{uid}/bus", check=False).returncode == 0, "in")
+    session = ("env", "HOME=/home/anna", f"XDG_RUNTIME_DIR=/run/user/{uid}")
+    booted.run(*session, COMMAND, "install", "--user", user="anna")
+    shown = booted.run(*session, COMMAND, "status", "--json", user="anna").stdout
+    assert json.loads(shown)["socket"] == f"/run/user/{uid}/muleteer/muleteer.sock"
+    booted.run(*session, COMMAND, "uninstall", "--user", user="anna")
+    assert booted.run(*session, COMMAND, "status", user="anna", check=False).returncode == 3
+
+
+def test_who_fails_again_and_again_is_left_for_a_person(booted: Machine) -> None:
+    """A start that fails is tried eight times; settings with a mistake are read once."""
+    booted.write("/etc/muleteer/config.toml", NO_MODEL)
+    booted.run(COMMAND, "install", "--no-start")
+    folder = "/etc/systemd/system/muleteer.service.d"
+    broken = "[Service]\nEnvironment=PYTHONHOME=/nonexistent\nRestartSec=100ms\n"
+    booted.write(f"{folder}/broken.conf", broken)
+    booted.run("systemctl", "daemon-reload")
+    booted.run("systemctl", "start", "muleteer.service", check=False)
+    booted.until(lambda: "start-limit-hit" in _end(booted) or "too quickly" in _tail(booted), "given up")
+    assert booted.show("muleteer.service", "ActiveState") == "failed"
+    assert booted.journal("--unit=muleteer.service").count("status=1/FAILURE") == 8
+
+    booted.run("rm", f"{folder}/broken.conf")
+    booted.write("/etc/muleteer/config.toml", NO_MODEL.replace("1500", '"much"'))
+    booted.run("systemctl", "daemon-reload")
+    booted.run("systemctl", "reset-failed", "muleteer.service", "muleteer.socket")
+    booted.run("systemctl", "start", "muleteer.service", check=False)
+    assert booted.show("muleteer.service", "ActiveState") == "failed"
+    assert booted.show("muleteer.service", "NRestarts") == "0"
+    assert "service.memory_high" in _tail(booted)
+
+    booted.write("/etc/muleteer/config.toml", NO_MODEL)
+    booted.run("systemctl", "reset-failed", "muleteer.service")
+    booted.run("systemctl", "start", "muleteer.service")
+    assert booted.show("muleteer.service", "ActiveState") == "active"
+    booted.run(COMMAND, "uninstall", "--purge")
+
+
+def _end(booted: Machine) -> str:
+    return booted.show("muleteer.service", "Result")
+
+
+def _tail(booted: Machine) -> str:
+    return booted.journal("--unit=muleteer.service", "--lines=8")
 
 
 def test_the_debian_package_is_installed_upgraded_removed_and_purged(
