@@ -22,6 +22,7 @@ ASKED: dict[str, object] = {
     "ms": 9.0,
 }
 CONFIRM = "/v1/turns/t1/confirm"
+CHAT = "/v1/sessions/chat"
 
 
 def question(**changed: object) -> Reply:
@@ -74,7 +75,11 @@ def test_the_command_answers_a_question(run: Run, daemon: ScriptedDaemon) -> Non
     daemon.replies[CONFIRM] = answer("The lamp is on.")
     assert run("confirm", "t1").out == "The lamp is on.\n"
     assert run("confirm", "--no", "t1").code == 0
-    assert json.loads(run("confirm", "--json", "t1").out) == FINISHED | {"answer": "The lamp is on."}
+    assert json.loads(run("confirm", "--json", "t1").out) == FINISHED | {
+        "answer": "The lamp is on.",
+        "brains": [],
+        "dropped": 0,
+    }
     assert [request["confirm"] for request in daemon.requests] == [True, False, True]
 
 
@@ -87,7 +92,7 @@ def test_a_question_that_is_not_open_is_one_sentence(run: Run, daemon: ScriptedD
 
 
 def test_a_chat_asks_and_goes_on(run: Run, daemon: ScriptedDaemon) -> None:
-    daemon.replies |= {"/v1/turns": question(), CONFIRM: answer("Done."), "/v1/status": obj({})}
+    daemon.replies |= {"/v1/turns": question(), CONFIRM: answer("Done."), CHAT: obj({"messages": []})}
     done = run("chat", stdin=b"lamp on\ny\n/quit\n", terminal=True)
     assert done.code == 0
     assert "Done." in done.out
@@ -95,6 +100,6 @@ def test_a_chat_asks_and_goes_on(run: Run, daemon: ScriptedDaemon) -> None:
 
 
 def test_a_chat_in_a_pipe_prints_the_question_and_goes_on(run: Run, daemon: ScriptedDaemon) -> None:
-    daemon.replies |= {"/v1/turns": question(), "/v1/status": obj({})}
+    daemon.replies |= {"/v1/turns": question(), CHAT: obj({"messages": []})}
     done = run("chat", stdin=b"lamp on\nlamp off\n")
     assert (done.code, done.err.count("Nothing was done.")) == (0, 2)
