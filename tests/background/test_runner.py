@@ -17,9 +17,10 @@ from muleteer.background.runner import Background, Ended
 from muleteer.background.spending import Spending
 from muleteer.errors import EngineError, RequestError
 from muleteer.harness.events import LevelUse, Outcome, TurnFinished
-from muleteer.services import Claim, Claimed, Driver, Inbox, InboxEntry, Seat
+from muleteer.services import Claim, Claimed, Driver, Inbox, InboxEntry, Seat, Services
 from muleteer.settings.background import BackgroundSettings
-from muleteer.skills import Catalogue
+from muleteer.skills import Catalogue, load_catalogue
+from muleteer.toolbox import Toolbox
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("systemd-analyze"), reason="systemd-analyze is not here: apt-get install systemd"
@@ -45,6 +46,7 @@ class Household:
     hold: asyncio.Event = field(default_factory=asyncio.Event)
     began: asyncio.Event = field(default_factory=asyncio.Event)
     fault: Exception | None = None
+    now: float = SEVEN
     pauses: int = 0
     paused: asyncio.Event = field(default_factory=asyncio.Event)
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -108,7 +110,7 @@ def made(
         house.passed_on.append,
         Spending(folder / "background.json"),
         house.pause,
-        lambda: SEVEN,
+        lambda: house.now,
     )
 
 
@@ -135,6 +137,25 @@ async def test_a_slot_is_run_once_settled_and_passed_on(
     assert (again.state, again.reason) == ("skipped", f"morning at {SLOT} was run on this device.")
     assert house.ran == ["morning"]
     assert background.report()["tokens_today"] == 15
+
+
+async def test_a_slot_of_long_ago_is_too_late_and_that_is_in_the_inbox_once(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    skill = tmp_path / "skills/morning/SKILL.md"
+    skill.write_text(skill.read_text().replace("*-*-* 07:00", "*-01-15 07:00"))
+    tools = Path(__file__).parents[2] / "tools"
+    yearly = load_catalogue([tmp_path / "skills"], Toolbox.load([tools], Services()))
+    background = made(house, yearly, tmp_path)
+    ended = await background.run("morning")
+    assert (ended.state, ended.slot, house.ran) == ("skipped", "2026-01-15T07:00:00Z", [])
+    said = "it is too late for 2026-01-15T07:00:00Z; muleteer turn morning --now runs it."
+    assert house.settled == [("2026-01-15T07:00:00Z", f"morning was not run: {said}", False)]
+    await background.run("morning")
+    assert len(house.settled) == 1
+    assert (await background.run("morning", by_hand=True)).state == "done"
+    house.now = datetime(2027, 1, 16, 6, 59, tzinfo=UTC).timestamp()
+    assert (await background.run("morning")).state == "done", "a board that was off for the night"
 
 
 async def test_of_many_that_are_asked_for_during_a_turn_one_runs_after_it(

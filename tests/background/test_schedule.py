@@ -35,6 +35,14 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
         ("*-*-* *:0/10", "2026-11-30T12:34:56", "2026-11-30T12:30:00Z"),
         ("*-*-01 00:00", "2026-11-30T12:00:00", "2026-11-01T00:00:00Z"),
         ("*-02-29 00:00", "2026-11-30T12:00:00", "2024-02-29T00:00:00Z"),
+        ("Sat *-*-* *:*:00", "2026-11-30T12:34:56", "2026-11-28T23:59:00Z"),
+        ("Sat *-*-* *:*:00", "2026-11-30T12:35:56", "2026-11-28T23:59:00Z"),
+        ("Sat *-*-* *:*:00", "2026-11-28T12:34:00", "2026-11-28T12:34:00Z"),
+        ("Sat *-*-* *:*:*", "2026-11-30T12:34:56", "2026-11-28T23:59:59Z"),
+        ("Mon..Fri 09..17:*:00", "2026-11-29T12:00:00", "2026-11-27T17:59:00Z"),
+        ("*-01-01 *:*:00", "2026-11-30T12:00:00", "2026-01-01T23:59:00Z"),
+        ("*-*-01,02 00..11:*:00", "2026-11-30T12:00:00.5", "2026-11-02T11:59:00Z"),
+        ("hourly", "1970-01-01T01:00:30", "1970-01-01T01:00:00Z"),
     ],
 )
 async def test_the_latest_slot_is_the_schedules_own(expression: str, now: str, slot: str) -> None:
@@ -57,6 +65,10 @@ async def test_a_local_time_is_named_in_utc(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def test_nothing_was_ever_due_of_a_schedule_that_begins_later() -> None:
     assert await latest("2030-01-01 00:00", at("2026-11-30T00:00:00")) is None
+
+
+async def test_nothing_is_due_of_a_clock_that_has_just_begun() -> None:
+    assert await latest("hourly", 30.0) is None
 
 
 async def test_a_delay_never_changes_the_slot() -> None:

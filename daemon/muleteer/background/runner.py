@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol
 
 from muleteer.background.deferring import Decision, Look, decide
@@ -22,6 +23,7 @@ from muleteer.background.schedule import latest
 from muleteer.background.spending import Spending
 from muleteer.errors import MuleteerError, RequestError
 from muleteer.harness.events import Outcome, TurnFinished
+from muleteer.seat.claims import worth_running
 from muleteer.services import Claim, Inbox, Seat
 from muleteer.settings.background import BackgroundSettings
 from muleteer.skills import Catalogue
@@ -29,6 +31,7 @@ from muleteer.skills import Catalogue
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 5.0  # between two looks while one waits; heat and talk change more slowly
+GRACE = timedelta(days=1)  # a board that was off at night makes up for it in the morning, not next week
 RECENT = 100  # entries of the inbox that are looked through for a result of another device
 UNSEATED = "after this device had lost the seat"
 NO_SLOT = "by hand "  # how the slot of a turn begins that no schedule has asked for
@@ -158,6 +161,10 @@ class Background:
 
     async def _to_its_end(self, waiting: Waiting, skill: str) -> Ended:
         slot = waiting.slot
+        if self._is_too_late(slot):
+            return await self._skip(
+                skill, slot, f"it is too late for {slot}; muleteer turn {skill} --now runs it"
+            )
         if (why := await self._held_up(waiting, skill)) is not None:
             return why
         if self._spending.tokens >= self.settings.tokens:
@@ -168,6 +175,14 @@ class Background:
             return Ended(skill, slot, "skipped", claimed.reason)
         del self._waiting[skill]  # from here on another one may wait
         return await self._claimed(claimed.claim)
+
+    def _is_too_late(self, slot: str) -> bool:
+        """Whether nobody would expect the work of this slot any more."""
+        if slot.startswith(NO_SLOT):
+            return False
+        return not worth_running(
+            datetime.fromisoformat(slot), datetime.fromtimestamp(self._now(), UTC), GRACE
+        )
 
     async def _held_up(self, waiting: Waiting, skill: str) -> Ended | None:
         """Wait as long as something is against it; the end, if it must not be run."""

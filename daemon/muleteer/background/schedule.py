@@ -20,7 +20,7 @@ from muleteer.errors import RequestError
 
 PROGRAM = "systemd-analyze"
 SECONDS = 10.0  # for the program; it takes some milliseconds
-MOST_SLOTS = 200  # looked at in one window
+MOST_SLOTS = 200  # told at once, the first of a window
 DAY = 86_400.0
 # How far to look back, shortest first: each holds a slot of a pace that the one before is too short for.
 WINDOWS = (90.0, 7200.0, 2 * DAY, 45 * DAY, 400 * DAY, 5 * 366 * DAY)
@@ -47,10 +47,24 @@ class Slot:
 async def latest(expression: str, now: float) -> Slot | None:
     """The last slot that is due at `now`; None if there was none in five years. Raises `RequestError`."""
     for window in WINDOWS:
-        due = [each for each in await _elapses(expression, now - window) if each <= now]
-        if due:
-            return Slot(due[-1])
+        if due := await _due(expression, now - window, now):
+            return Slot(due[-1] if len(due) < MOST_SLOTS else await _last(expression, due[-1], now))
     return None
+
+
+async def _last(expression: str, known: float, now: float) -> float:
+    """The last slot until `now`, from one that is known, by halving the time in which it may be."""
+    end = now
+    while end - known >= 1:
+        middle = float((known + end) // 2)
+        due = await _due(expression, middle, now)
+        if not due:
+            end = middle
+        elif len(due) < MOST_SLOTS:
+            return due[-1]
+        else:
+            known = due[-1]
+    return known
 
 
 async def delay(expression: str, now: float) -> int:
@@ -70,8 +84,14 @@ def own_delay(longest: int, device: str, skill: str) -> float:
     return round(longest / 2 * (1 + number / 2**64), 3)
 
 
+async def _due(expression: str, base: float, now: float) -> list[float]:
+    """The first slots after `base` that are due at `now`."""
+    return [each for each in await _elapses(expression, base) if each <= now]
+
+
 async def _elapses(expression: str, base: float) -> list[float]:
-    """The first slots after `base`."""
+    """The first slots after `base`, or after 1970 began."""
+    base = max(base, 0.0)  # the program knows no time before
     said = await _ask("calendar", f"--base-time=@{base:.0f}", f"--iterations={MOST_SLOTS}", "--", expression)
     return [_seconds(found) for found in ELAPSE.findall(said)]
 
