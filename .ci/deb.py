@@ -1,7 +1,8 @@
 """Builds the Debian package: a virtual environment under /opt/muleteer, the units, and who starts them.
 
-The same layout on every architecture; what is compiled in it is for the one it is built on. Prints where the
-package is. Needs dpkg-deb, /usr/bin/python3 with venv, and the wheel of llama.cpp that `make llama` builds.
+The same layout on every architecture; what is compiled in it is for the one it is built on, and its units are
+for the systemd here. Prints where the package is. Needs dpkg-deb, /usr/bin/python3 with venv, and the wheel of
+llama.cpp that `make llama` builds.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from muleteer.systemd.installing import PROGRAM, unit
+from muleteer.systemd.manager import Manager
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = "/usr/bin/python3"
@@ -115,7 +119,8 @@ def fill(root: Path, share: Path) -> None:
     for kind, pattern in (("system", "muleteer*"), ("user", "user/muleteer*")):
         (root / UNITS / kind).mkdir(parents=True)
         for path in share.glob(pattern):
-            shutil.copy(path, root / UNITS / kind)
+            text = unit(path.read_text(), Path(PROGRAM), Manager().version())
+            (root / UNITS / kind / path.name).write_text(text)
     for kind in ("sysusers.d", "tmpfiles.d"):
         shutil.copytree(share / kind, root / "usr/lib" / kind)
     (root / "usr/bin").mkdir(parents=True)

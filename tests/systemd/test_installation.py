@@ -118,6 +118,7 @@ def test_the_debian_package_is_installed_upgraded_removed_and_purged(
         assert booted.said("ls", "-A", "/etc/systemd/system/muleteer.service.d") == Path(limit).name
         assert booted.run("ls", "/etc/systemd/system/muleteer.service", check=False).returncode != 0
         assert booted.show("muleteer.service", "MemoryHigh") == str(1500 * 2**20)
+        assert "Unknown key" not in booted.journal()
         device = booted.said("cat", "/var/lib/muleteer/device-id")
         booted.run("sed", "-i", "s/memory_high = 1500/memory_high = 1600/", "/etc/muleteer/config.toml")
         before = booted.show("muleteer.service", "MainPID")
