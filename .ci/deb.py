@@ -1,8 +1,8 @@
 """Builds the Debian package: a virtual environment under /opt/muleteer, the units, and who starts them.
 
 The same layout on every architecture; what is compiled in it is for the one it is built on, and its units are
-for the systemd here. Prints where the package is. Needs dpkg-deb, /usr/bin/python3 with venv, and the wheel of
-llama.cpp that `make llama` builds.
+for the systemd here. Prints where the package is. Needs dpkg-deb, /usr/bin/python3 with venv, and the wheel
+of llama.cpp that `make llama` builds.
 """
 
 from __future__ import annotations

@@ -73,6 +73,7 @@ ExecStart={PYTHON} /srv/board.py
 [Install]
 WantedBy=multi-user.target
 """
+KEY = "a secret of the house"
 LETTER = "The chimney sweep comes on 14 March."
 
 # Carried out by code alone, so that a run costs no model.
@@ -179,6 +180,7 @@ def service(boots: Boots) -> Iterator[Machine]:
     with boots() as booted:
         booted.write("/etc/systemd/system/board.service", BOARD_UNIT)
         booted.run("systemctl", "enable", "--now", "board.service")
+        booted.write("/etc/muleteer/keys/home", KEY, mode="600")
         install(booted)
         yield booted
 

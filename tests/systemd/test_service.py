@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import pytest
 
-from tests.systemd.conftest import COMMAND, LETTER, ready
+from tests.systemd.conftest import COMMAND, KEY, LETTER, ready
 from tests.systemd.machine import Machine
 
 pytestmark = pytest.mark.model("tiny")
 
+DROP_INS = "/etc/systemd/system/muleteer.service.d"
 HIGHEST_EXPOSURE = 1.5
 QUESTION = "What time is it in Istanbul?"
 LONG = "Tell me a long story about a mule that carries books through the mountains, in many words."
@@ -95,21 +97,56 @@ def test_nothing_else_is_there_in_the_sandbox(service: Machine) -> None:
 
 
 def test_a_key_is_seen_by_the_daemon_alone(service: Machine) -> None:
-    service.write("/etc/muleteer/keys/home", "secret", mode="600")
-    service.run("systemctl", "restart", "muleteer.service")
     path = "/run/credentials/muleteer.service/keys_home"
-    assert service.said("cat", path) == "secret"
+    assert service.said("cat", path) == KEY
     assert service.run("cat", path, user="anna", check=False).returncode != 0
 
 
-def test_who_asks_while_it_starts_is_answered(service: Machine) -> None:
+def test_a_stop_in_the_middle_of_a_turn_tells_its_client_and_who_asks_then_starts_it(
+    service: Machine,
+) -> None:
+    client = service.start(COMMAND, "ask", LONG)
+    service.until(lambda: _running(service), "a turn running")
     service.run("systemctl", "stop", "muleteer.service")
+    said, _ = client.communicate(timeout=60)
+    assert (client.returncode, "stopping" in said) == (4, True), said
+    assert service.show("muleteer.service", "Result") == "success"
     assert service.show("muleteer.socket", "ActiveState") == "active"
+    service.write(f"{DROP_INS}/start.conf", "[Service]\nTimeoutStartSec=10\n")
+    service.run("systemctl", "daemon-reload")
     asked = service.run(COMMAND, "status", "--json", user="anna", check=False)
     assert json.loads(asked.stdout)["state"] in ("starting", "loading", "ready")
-    service.until(lambda: ready(service), "ready")
+    _load_slowly(service)
+    service.run("rm", f"{DROP_INS}/start.conf")
+    service.run("systemctl", "daemon-reload")
     found = service.said("stat", "--format=%a %U %G", "/run/muleteer/muleteer.sock")
     assert found == "660 muleteer muleteer"
+
+
+def _load_slowly(service: Machine) -> None:
+    """A load that takes longer than systemd waits for a start, by then: it asks for more time."""
+    limit = float(service.show("muleteer.service", "TimeoutStartUSec").removesuffix("s"))
+    service.until(lambda: _loading(service), "loading")
+    worker = str(engine(service))
+    service.run("kill", "-STOP", worker)
+    service.until(lambda: _starting_for(service) > limit + 1, "longer than the limit")
+    assert service.show("muleteer.service", "ActiveState") == "activating"
+    assert service.show("muleteer.service", "StatusText").startswith("loading")
+    service.run("kill", "-CONT", worker)
+    service.until(lambda: ready(service), "ready")
+    assert service.show("muleteer.service", "ActiveState") == "active"
+
+
+def _loading(service: Machine) -> bool:
+    found = status(service)
+    part = found["engine"]
+    return found["state"] == "loading" and isinstance(part, dict) and bool(part["pid"])
+
+
+def _starting_for(service: Machine) -> float:
+    """Seconds since the start was asked for."""
+    began = int(service.show("muleteer.service", "InactiveExitTimestampMonotonic"))
+    return time.clock_gettime(time.CLOCK_MONOTONIC) - began / 1e6
 
 
 def test_the_engine_is_killed_and_only_the_engine_comes_back(service: Machine) -> None:
@@ -128,16 +165,6 @@ def test_the_daemon_is_killed_and_comes_back_behind_the_same_socket(service: Mac
     service.until(lambda: ready(service), "ready again")
     assert service.show("muleteer.service", "MainPID") not in (old, "0")
     assert service.said("stat", "-c%i", "/run/muleteer") == inode
-
-
-def test_a_stop_in_the_middle_of_a_turn_tells_its_client(service: Machine) -> None:
-    client = service.start(COMMAND, "ask", LONG)
-    service.until(lambda: _running(service), "a turn running")
-    service.run("systemctl", "stop", "muleteer.service")
-    said, _ = client.communicate(timeout=60)
-    assert (client.returncode, "stopping" in said) == (4, True), said
-    assert service.show("muleteer.service", "Result") == "success"
-    service.run("systemctl", "start", "muleteer.service")
 
 
 def _running(service: Machine) -> object:
@@ -162,6 +189,7 @@ def test_a_reload_takes_up_settings_and_skills_and_leaves_the_model(service: Mac
     assert service.run("systemctl", "reload", "muleteer.service", check=False).returncode == 1
     assert "budgets.seconds" in service.journal("--unit=muleteer.service", "--lines=5")
     service.run("sed", "-i", "s/^seconds = true/seconds = 99.0/", "/etc/muleteer/config.toml")
+    service.run("systemctl", "reload", "muleteer.service")
     assert (engine(service), status(service)["state"]) == (before, "ready")
 
 
