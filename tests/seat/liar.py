@@ -18,12 +18,15 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
+from muleteer.seat.codec import message_frame
 from muleteer.seat.discovery import TYPE
 from muleteer.seat.identity import load_identity
+from muleteer.seat.messages import Kind, Message
 from muleteer.seat.trust import contexts
 from muleteer.seat.wire import encode
 
 NAMES = 150  # more than anybody remembers
+FAR = Message(Kind.HEARTBEAT, "", "", 9999, (9999, 9), clock=1)
 
 
 async def main(target: str, host: str, port: int) -> None:
@@ -65,7 +68,7 @@ async def _talk(host: str, port: int, context: object) -> str:
     """Say a heartbeat of a far term, and hear whether anything comes back."""
     try:
         reader, writer = await asyncio.open_connection(host, port, ssl=context, server_hostname="")
-        writer.write(encode({"k": "hello", "v": 1}, 1) + encode({"e": [4, 9999, 9999, 1, 1]}, 2))
+        writer.write(encode({"k": "hello", "v": 1}, 1) + encode(message_frame(FAR), 2))
         async with asyncio.timeout(10):
             said = await reader.read()
         writer.close()

@@ -237,42 +237,34 @@ def test_a_clock_set_back_an_hour_changes_nothing() -> None:
         assert driver.seat()["term"] == term
 
 
-def test_without_multicast_devices_are_alone_until_they_are_told_addresses() -> None:
-    with lan_of(["one", "two"], MULETEER_SEAT__MDNS="false") as (_, devices):
-        for device in devices:
-            device.start()
-        one, two = devices
-        wait_until(lambda: one.drives() and two.drives(), *devices)
-        assert {each.seat()["role"] for each in devices} == {"alone"}
-        code = one.ask("POST", "/v1/seat/invite")["code"]
-        two.ask("POST", "/v1/seat/join", {"code": code, "address": one.host.address})
-        wait_until(lambda: one_driver(devices), *devices)
-        for device in devices:
-            device.kill()
-        two.settings["MULETEER_SEAT__PEERS"] = one.host.address
-        for device in devices:
-            device.start()
-        wait_until(lambda: one.seat() and two.seat(), *devices)
-        report("to one driver after both answer", wait_until(lambda: one_driver(devices), *devices))
-
-
-def test_mdns_that_another_program_has_for_itself_is_said_and_done_without() -> None:
+def test_without_mdns_devices_are_alone_until_they_are_told_addresses() -> None:
+    """First another program has its port for itself, which is said; then it is off."""
     with lan_of(["one", "two"]) as (_, devices):
+        one, two = devices
         taker = [sys.executable, "-c", TAKE_PORT]
-        process = devices[1].host.start(taker, os.environ, stdout=subprocess.PIPE)
+        process = two.host.start(taker, os.environ, stdout=subprocess.PIPE)
         assert process.stdout
         assert process.stdout.readline() == "taken\n"
         process.stdout.close()
         for device in devices:
             device.start()
-        wait_until(lambda: devices[0].seat() and devices[1].seat(), *devices)
-        code = devices[0].ask("POST", "/v1/seat/invite")["code"]
-        devices[1].ask("POST", "/v1/seat/join", {"code": code, "address": devices[0].host.address})
+        wait_until(lambda: one.drives() and two.drives(), *devices)
+        assert {each.seat()["role"] for each in devices} == {"alone"}
+        code = one.ask("POST", "/v1/seat/invite")["code"]
+        two.ask("POST", "/v1/seat/join", {"code": code, "address": one.host.address})
         wait_until(lambda: one_driver(devices), *devices)
-        assert "port 5353" in devices[1].seat()["mdns"]
-        assert devices[1].log().count("port 5353") == 1
+        assert "port 5353" in two.seat()["mdns"]
+        assert two.log().count("port 5353") == 1
         process.kill()
         process.wait()
+        for device in devices:
+            device.kill()
+            device.settings["MULETEER_SEAT__MDNS"] = "false"
+        two.settings["MULETEER_SEAT__PEERS"] = one.host.address
+        for device in devices:
+            device.start()
+        wait_until(lambda: one.seat() and two.seat(), *devices)
+        report("to one driver after both answer", wait_until(lambda: one_driver(devices), *devices))
 
 
 def test_five_devices_split_and_healed() -> None:

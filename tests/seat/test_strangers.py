@@ -12,14 +12,17 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from muleteer.errors import SeatError
+from muleteer.seat.codec import message_frame
 from muleteer.seat.door import AT_ONCE, MOST_FROM_ONE
 from muleteer.seat.identity import Identity, load_identity
 from muleteer.seat.link import BURST, UNSENT
+from muleteer.seat.messages import Kind, Message
 from muleteer.seat.pairing import CODE_TRIES
 from muleteer.seat.trust import contexts, joining_context
 from muleteer.seat.wire import encode
 from tests.seat.neighbours import Neighbour, household, neighbours, pair, together, until
 
+FAR = Message(Kind.HEARTBEAT, "", "", 9999, (9999, 9), clock=1)
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -32,7 +35,7 @@ async def refused(device: Neighbour, context: ssl.SSLContext) -> None:
     """Says a heartbeat of a far term; nothing comes back but the end."""
     context.verify_mode = ssl.CERT_NONE  # a stranger does not care whom it talks to
     reader, writer = await connect(device, context)
-    writer.write(encode({"k": "hello", "v": 1}, 1) + encode({"e": [4, 9999, 9999, 9, 1]}, 2))
+    writer.write(encode({"k": "hello", "v": 1}, 1) + encode(message_frame(FAR), 2))
     with contextlib.suppress(OSError):  # as good an end
         assert await reader.read() == b""
     writer.close()
