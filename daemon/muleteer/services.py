@@ -296,13 +296,14 @@ class Claimed:
 class Seat(Protocol):
     """The driver's seat. `claim` returns a claim at most once per household for a skill and slot (`again`: it
     may be run again after a driver died of it), after it is on disk here and with the majority. `settle` ends
-    it, done or not, and puts `text` into the inbox of every device. `may_finish` tells whether a claim still
-    counts: ask before doing what cannot be undone. `claim` raises `ValueError` for long names."""
+    it, done or not, and puts `text` into the inbox of every device; if it is `private`, of this one alone.
+    `may_finish` tells whether a claim still counts: ask before doing what cannot be undone. `claim` raises
+    `ValueError` for long names."""
 
     async def driver(self) -> Driver: ...
     async def claim(self, skill: str, slot: str, again: bool = False) -> Claimed: ...
     async def may_finish(self, claim: Claim) -> bool: ...
-    async def settle(self, claim: Claim, text: str, done: bool = True) -> None: ...
+    async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ class Household:
     began: asyncio.Event = field(default_factory=asyncio.Event)
     fault: Exception | None = None
     now: float = SEVEN
+    private: list[bool] = field(default_factory=list)
     pauses: int = 0
     paused: asyncio.Event = field(default_factory=asyncio.Event)
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
@@ -63,8 +64,9 @@ class Household:
     async def may_finish(self, claim: Claim) -> bool:
         return self.counts
 
-    async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
+    async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
         self.settled.append((claim.slot, text, done))
+        self.private.append(private)
 
     async def entries(self, limit: int = 50, unread: bool = False) -> list[InboxEntry]:
         return self.kept
@@ -156,6 +158,36 @@ async def test_a_slot_of_long_ago_is_too_late_and_that_is_in_the_inbox_once(
     assert (await background.run("morning", by_hand=True)).state == "done"
     house.now = datetime(2027, 1, 16, 6, 59, tzinfo=UTC).timestamp()
     assert (await background.run("morning")).state == "done", "a board that was off for the night"
+
+
+async def test_what_a_private_skill_came_to_is_told_to_nobody_else(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    skill = tmp_path / "skills/errand/SKILL.md"
+    skill.write_text(skill.read_text().replace("metadata:", "metadata:\n  private: true"))
+    tools = Path(__file__).parents[2] / "tools"
+    background = made(
+        house, load_catalogue([tmp_path / "skills"], Toolbox.load([tools], Services())), tmp_path
+    )
+    ended = await background.run("errand")
+    assert (ended.text, house.settled, house.private) == (
+        "It is seven.",
+        [(SLOT, "It is seven.", True)],
+        [True],
+    )
+    [told] = house.passed_on
+    assert (told.state, told.text) == ("done", "")
+    assert "private" in told.reason
+    await background.run("morning")
+    assert (house.private, house.passed_on[-1].text) == ([True, False], "It is seven.")
+    house.claims.clear()
+    house.fault = EngineError("It is about Anna.")
+    await background.run("errand")
+    assert "Anna" not in house.passed_on[-1].reason
+    house.fault, house.counts = None, False
+    house.claims.clear()
+    await background.run("errand")
+    assert house.private == [True, False, True, True]
 
 
 async def test_of_many_that_are_asked_for_during_a_turn_one_runs_after_it(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muleteer.store.inbox import BATCH, CUT, LONGEST_TEXT, MOST_ENTRIES, InboxStore, Written
+from muleteer.store.inbox import BATCH, CUT, LONGEST_TEXT, MOST_ENTRIES, PRIVATE, InboxStore, Written
 
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 ONE, TWO = "1" * 32, "2" * 32
@@ -31,6 +31,18 @@ async def test_what_one_device_lacks_the_other_hands_over(tmp_path: Path) -> Non
     texts = {entry.text for entry in await first.entries(limit=1000)}
     assert texts == {entry.text for entry in await second.entries(limit=1000)}
     assert own.text in texts
+    await first.close()
+    await second.close()
+
+
+async def test_of_a_private_entry_other_devices_get_only_that_it_is_there(tmp_path: Path) -> None:
+    first, second = InboxStore(tmp_path / "1.db", ONE), InboxStore(tmp_path / "2.db", TWO)
+    await first.write("diary", "07:00", "Anna is kind.", True, NOON, private=True)
+    await first.write("daily-brief", "07:00", "It rains.", True, NOON)
+    await second.take(await first.lacking(await second.have()))
+    assert await second.have() == await first.have()
+    assert {each.text for each in await second.entries()} == {PRIVATE, "It rains."}
+    assert {each.text for each in await first.entries()} == {"Anna is kind.", "It rains."}
     await first.close()
     await second.close()
 

@@ -60,7 +60,7 @@ class Alone:
     async def may_finish(self, claim: Claim) -> bool:
         return True
 
-    async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
+    async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
         await self._inbox.write(claim.skill, claim.slot, text, done, datetime.now(UTC))
 
     async def entries(self, limit: int = 50, unread: bool = False) -> list[InboxEntry]:

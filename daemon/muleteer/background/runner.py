@@ -34,6 +34,7 @@ POLL_SECONDS = 5.0  # between two looks while one waits; heat and talk change mo
 GRACE = timedelta(days=1)  # a board that was off at night makes up for it in the morning, not next week
 RECENT = 100  # entries of the inbox that are looked through for a result of another device
 UNSEATED = "after this device had lost the seat"
+PRIVATE = "The skill is private: what it came to is in the inbox of this device."
 NO_SLOT = "by hand "  # how the slot of a turn begins that no schedule has asked for
 
 State = Literal["done", "failed", "skipped", "merged", "elsewhere"]
@@ -222,12 +223,14 @@ class Background:
         ended = await self._turn(claim)
         await self._spending.add(ended.tokens)
         said = ended.text or ended.reason
+        private = claim.skill in self._catalogue().private
         if await self._seat.may_finish(claim):
-            await self._seat.settle(claim, said, done=ended.state == "done")
-            self._passed_on(ended)
+            await self._seat.settle(claim, said, done=ended.state == "done", private=private)
+            self._passed_on(replace(ended, text="", reason=PRIVATE) if private else ended)
             return ended
         if not self._repeatable(claim.skill):  # else the next driver runs it again, and that result counts
-            await self._seat.settle(claim, f"{claim.skill} ended {UNSEATED}: {said}", done=False)
+            told = f"{claim.skill} ended {UNSEATED}: {said}"
+            await self._seat.settle(claim, told, done=False, private=private)
         return replace(ended, state="elsewhere", reason=f"It ended {UNSEATED}.")
 
     async def _turn(self, claim: Claim) -> Ended:

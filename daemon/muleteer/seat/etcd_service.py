@@ -80,11 +80,11 @@ class EtcdSeatService:
     async def may_finish(self, claim: Claim) -> bool:
         return await self._seat.may_finish(claim)
 
-    async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
+    async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
         try:
             await self._seat.settle(claim, text, done)
         finally:
-            await self.results.write(claim.skill, claim.slot, text, done)
+            await self.results.write(claim.skill, claim.slot, text, done, private)
 
     # What people ask
 

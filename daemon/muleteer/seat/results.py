@@ -37,9 +37,10 @@ class Results:
         self._store, self._say, self._tell, self._arrived = store, say, tell, arrived
         self._frames: asyncio.Queue[tuple[str, Body]] = asyncio.Queue()
 
-    async def write(self, skill: str, slot: str, text: str, done: bool) -> None:
-        """A new entry, here now and elsewhere soon. Raises `StoreError`."""
-        entry = await self._store.write(skill, slot, text, done, datetime.now(UTC))
+    async def write(self, skill: str, slot: str, text: str, done: bool, private: bool = False) -> None:
+        """A new entry, here now and elsewhere soon; of a `private` one the others learn only that it is
+        there. Raises `StoreError`."""
+        entry = await self._store.write(skill, slot, text, done, datetime.now(UTC), private)
         self._arrived(entry)
         self._tell(await self._have())
 

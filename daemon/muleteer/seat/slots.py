@@ -98,13 +98,13 @@ class Slots:
             and now.term == claim.term
         )
 
-    async def settle(self, claim: Claim, text: str, done: bool = True) -> None:
+    async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
         held = self._work.held(claim.skill, claim.slot)
         if held is not None and (held.term, held.device) == (claim.term, self._me):
             await self._work.finish(held, State.DONE if done else State.FAILED)
         else:
             log.warning("The run of %s at %s ended after another device took over.", claim.skill, claim.slot)
-        await self._results.write(claim.skill, claim.slot, text, done)
+        await self._results.write(claim.skill, claim.slot, text, done, private)
 
     async def left(self, settled: Settled) -> None:
         """An earlier driver began a run and did not end it: repeat it, or tell people."""

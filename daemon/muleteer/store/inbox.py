@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,12 @@ MIGRATIONS = (
             done INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0, UNIQUE (device, serial))""",
         "CREATE TABLE serials (device TEXT PRIMARY KEY, serial INTEGER NOT NULL) WITHOUT ROWID",
     ),
+    ("ALTER TABLE entries ADD COLUMN private INTEGER NOT NULL DEFAULT 0",),
 )
 COLUMNS = "device, serial, skill, slot, written, text, done"
 LONGEST_TEXT = 8000  # characters; several screens, and a frame between devices holds it in any script
+# What other devices get of a private entry.
+PRIVATE = "The skill is private: what it came to is in the inbox of the device that ran it, and nowhere else."
 CUT = " [...]"  # what stands where the rest of a longer text was
 MOST_ENTRIES = 2000  # kept; a year of five results a day
 MOST_DEVICES = 256  # as many as a household ever had
@@ -73,13 +76,15 @@ class InboxStore:
     async def close(self) -> None:
         await self._database.close()
 
-    async def write(self, skill: str, slot: str, text: str, done: bool, now: datetime) -> Written:
-        """A new entry of this device."""
+    async def write(
+        self, skill: str, slot: str, text: str, done: bool, now: datetime, private: bool = False
+    ) -> Written:
+        """A new entry of this device, whose text is never handed over if it is `private`."""
 
         def insert(connection: sqlite3.Connection) -> Written:
             serial = _serials(connection).get(self._device, 0) + 1
             entry = Written(self._device, serial, skill, slot, now.timestamp(), clipped(text), done)
-            _insert(connection, entry)
+            _insert(connection, entry, private)
             _prune(connection)
             return entry
 
@@ -105,8 +110,9 @@ class InboxStore:
         """The first entries, of those that are here, that are beyond what another device has."""
 
         def select(connection: sqlite3.Connection) -> list[Written]:
-            rows = connection.execute(f"SELECT {COLUMNS} FROM entries ORDER BY serial, number")  # noqa: S608
-            beyond = (_written(row) for row in rows if row[1] > have.get(row[0], 0))
+            order = f"SELECT {COLUMNS}, private FROM entries ORDER BY serial, number"  # noqa: S608
+            rows = (row for row in connection.execute(order) if row[1] > have.get(row[0], 0))
+            beyond = (_handed_over(_written(row[:-1]), private=row[-1]) for row in rows)
             found: list[Written] = []
             size = 0
             for entry in beyond:
@@ -153,15 +159,15 @@ def _serials(connection: sqlite3.Connection) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in connection.execute("SELECT device, serial FROM serials")}
 
 
-def _insert(connection: sqlite3.Connection, entry: Written) -> bool:
+def _insert(connection: sqlite3.Connection, entry: Written, private: bool = False) -> bool:
     """Whether it was new: a device's entries come in the order of their numbers, so an older one was here."""
     known = _serials(connection)
     if entry.serial <= known.get(entry.device, 0):
         return False
     if entry.device not in known and len(known) >= MOST_DEVICES:
         return False
-    statement = f"INSERT INTO entries ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
-    texts = (entry.skill, entry.slot, entry.written, entry.text, int(entry.done))
+    statement = f"INSERT INTO entries ({COLUMNS}, private) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
+    texts = (entry.skill, entry.slot, entry.written, entry.text, int(entry.done), int(private))
     connection.execute(statement, (entry.device, entry.serial, *texts))
     connection.execute("REPLACE INTO serials VALUES (?, ?)", (entry.device, entry.serial))
     return True
@@ -175,6 +181,10 @@ def _prune(connection: sqlite3.Connection) -> None:
 def _written(row: tuple[Any, ...]) -> Written:
     device, serial, skill, slot, written, text, done = row
     return Written(device, int(serial), skill, slot, float(written), text, bool(done))
+
+
+def _handed_over(entry: Written, private: bool) -> Written:
+    return replace(entry, text=PRIVATE) if private else entry
 
 
 def _entry(row: tuple[Any, ...]) -> InboxEntry:
