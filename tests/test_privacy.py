@@ -16,6 +16,7 @@ from muleteer.harness.events import Outcome, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.privacy import HomeMemory, Privacy, leaving
 from muleteer.services import PastTurn
+from muleteer.session import LOOKED_UP
 from muleteer.settings.sections import Budgets
 from tests.harness.conftest import House, house
 from tests.harness.free.scripted import FreeBrain
@@ -84,7 +85,85 @@ async def test_a_file_that_cannot_be_used_is_told(tmp_path: Path, caplog: pytest
     await privacy.note("evening", *SAID)
     assert privacy.concerns("evening", ())
     assert len(caplog.messages) == 2
+    await privacy.close()
     assert "Anna" not in caplog.text
+
+
+@pytest.mark.parametrize("fault", ["gone", "garbled", "torn", "too large", "unreadable", "marker"])
+async def test_where_what_was_private_is_lost_everything_before_is(
+    fault: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "private"
+    before = await opened(path)
+    await before.note("evening", *SAID)
+    if fault == "gone":
+        path.unlink()
+    elif fault == "garbled":
+        path.write_bytes(b"\xff" + path.read_bytes()[1:])
+    elif fault == "torn":
+        path.write_bytes(path.read_bytes()[:-30])
+    elif fault == "too large":
+        monkeypatch.setattr(module, "LARGEST_FILE", 10)
+    elif fault == "unreadable":
+        path.unlink()
+        path.mkdir()
+    else:
+        (tmp_path / "private-kept").write_bytes(b"")
+    caplog.set_level(logging.ERROR)
+    later = await opened(path)
+    assert "no earlier conversation goes to a brain elsewhere" in caplog.messages[0]
+    assert later.concerns("", history(*SAID))
+    assert later.concerns("", history("hello", "Hello."))
+    assert later.holds(PastTurn("hi", "Hello.", datetime.now(UTC), 1.0, "", "", 2, True))
+    assert not later.concerns("noon", ()), "a new conversation may leave"
+    later.passed("good day", "A good day to you.")
+    assert not later.concerns("noon", history("good day", "A good day to you."))
+    assert not later.concerns("noon", history("good day", LOOKED_UP))
+    assert later.concerns("noon", [*history("good day", "A good day to you."), Message("user", "hello")])
+    await later.close()
+    monkeypatch.undo()
+    again = await opened(path)
+    assert again.concerns("", history("hello", "Hello.")), "after one more restart, too"
+    await again.close()
+
+
+async def test_a_first_start_and_the_file_of_an_older_version_are_whole(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        assert not (await opened(tmp_path / "private")).concerns("", history(*SAID))
+    (tmp_path / "private-kept").unlink()
+    for _ in range(2):
+        assert not (await opened(tmp_path / "private")).concerns("", history(*SAID))
+    assert not caplog.messages
+
+
+async def test_what_a_full_disk_does_not_take_is_private_at_once_and_kept_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.01)
+    path = tmp_path / "private"
+    privacy = await opened(path)
+    path.unlink()
+    path.mkdir()  # as a full disk does: every write fails
+    await privacy.note("evening", *SAID)
+    assert privacy.concerns("evening", ())
+    crashed = await opened(path)
+    assert crashed.concerns("", history("hello", "Hello.")), "it is not known what was said"
+    await crashed.close()
+    assert (tmp_path / "private-kept").read_bytes() == b"l"
+    path.rmdir()
+    assert privacy._retrying
+    await privacy._retrying
+    later = await opened(path)
+    assert later.concerns("evening", ())
+    assert not later.concerns("", history("hello", "Hello."))
+
+
+async def opened(path: Path) -> Privacy:
+    privacy = Privacy(path)
+    await privacy.open()
+    return privacy
 
 
 class Kept:

@@ -78,6 +78,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     await memory.open()
     conversations = Conversations(memory, settings.memory.session_days, forget_talks)
     privacy = Privacy(settings.state / "private")
+    closing.add("what is private", privacy.close)
     await privacy.open()
     offline = Switch(settings.state / "offline.json", settings.tools.offline)
     await offline.open()

@@ -235,6 +235,8 @@ class _Turn:
         used = self._used.union(self._record.plan.handles)
         if self._private or used & self._harness.catalogue.private:
             await self._harness.privacy.note(session.current.get(), self._message, self._record.said)
+        else:
+            self._harness.privacy.passed(self._message, self._record.said)
 
     def _ask(self, signal: ConfirmSignal) -> Pending:
         record = self._record
