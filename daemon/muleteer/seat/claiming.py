@@ -9,7 +9,7 @@ membership changes.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from muleteer.seat.claims import Answer, Claim, Settled, State, Verdict, answer, merged, settle
@@ -46,11 +46,13 @@ class Saying:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What to do, in this order: make `store` durable; send; act on what is `settled`."""
+    """What to do, in this order: make `store` durable; send; act on what is `settled`. Where the first fails,
+    `Claiming.undo`; but a run that has `ended` has, whatever the disk says."""
 
     store: tuple[Claim, ...] = ()
     sayings: tuple[Saying, ...] = ()
     settled: tuple[Settled, ...] = ()
+    ended: bool = False
 
 
 @dataclass(slots=True)
@@ -78,6 +80,8 @@ class Claiming:
         self._store: dict[tuple[str, str], Claim] = {}
         self._sayings: list[Saying] = []
         self._settled: list[Settled] = []
+        self._changed: dict[tuple[str, str], Claim | None] = {}  # what the last input has replaced
+        self._before: tuple[dict[tuple[str, str], _Offer], set[str]] = {}, set()
 
     @property
     def wake_at(self) -> int:
@@ -90,7 +94,7 @@ class Claiming:
 
     def begin(self, term: int, membership: Membership, now: int) -> Outcome:
         """This device drives; or, while it drives, its membership has changed."""
-        self._now = now
+        self._begin(now)
         if term != self._term or self._membership is None:
             self._offers, self._books_from = {}, set()
         changed = membership != self._membership
@@ -106,7 +110,8 @@ class Claiming:
 
     def share(self, newcomer: str, now: int) -> Outcome:
         """Before the membership changes: exchange books anew, with `newcomer` too; see `is_shared`."""
-        self._now, self._extra, self._books_from = now, newcomer, set()
+        self._begin(now)
+        self._extra, self._books_from = newcomer, set()
         self._ask_books()
         return self._out()
 
@@ -120,22 +125,34 @@ class Claiming:
             raise ValueError("only the driver claims, in its own term")
         if len(self._offers) >= MOST_OPEN:
             raise ValueError(f"{MOST_OPEN} slots are being claimed already")
-        self._now = now
+        self._begin(now)
         self._offer(wanted, quiet=False)
         return self._out()
 
     def finish(self, claim: Claim, state: State, now: int) -> Outcome:
         """A run of this device has ended."""
-        self._now = now
+        self._begin(now)
         ended = claim.ended(state)
         self._keep(merged(self.book.get(claim.key), ended))
         if self._membership is not None and claim.term == self._term:
             self._offer(ended, quiet=True)
-        return self._out()
+        return replace(self._out(), ended=True)
+
+    def undo(self) -> None:
+        """The last outcome could not be made durable: its input has not happened, like a lost message."""
+        for key, claim in self._changed.items():
+            if claim is None:
+                self.book.pop(key, None)
+            else:
+                self.book[key] = claim
+        self._changed = {}
+        if self._membership is not None:
+            self._offers, self._books_from = self._before
+            self._retry_at = self._now + RETRY
 
     def tick(self, now: int) -> Outcome:
         """Time has passed: ask those again that have not answered."""
-        self._now = now
+        self._begin(now)
         if self._membership is not None and now >= self._retry_at:
             self._retry_at = FAR
             self._ask_books()
@@ -145,7 +162,7 @@ class Claiming:
 
     def step(self, saying: Saying, term: int, now: int) -> Outcome:
         """A member has said something; `term` is this device's own."""
-        self._now = now
+        self._begin(now)
         self._fence = term = max(self._fence, term)
         if saying.talk is Talk.BOOK:
             self._fence = term = max(term, saying.term)
@@ -235,8 +252,13 @@ class Claiming:
 
     def _keep(self, claim: Claim) -> None:
         if self.book.get(claim.key) != claim:
-            self.book.pop(claim.key, None)  # the newest stand last
+            self._changed.setdefault(claim.key, self.book.pop(claim.key, None))  # the newest stand last
             self.book[claim.key] = self._store[claim.key] = claim
+
+    def _begin(self, now: int) -> None:
+        self._now, self._changed = now, {}
+        offers = {key: replace(each, answers=dict(each.answers)) for key, each in self._offers.items()}
+        self._before = offers, set(self._books_from)
 
     def _newest(self) -> tuple[Claim, ...]:
         return tuple(self.book.values())[-MOST_IN_BOOK:]

@@ -7,14 +7,17 @@ Knows the pure machine and when it wants to be woken; does not know connections 
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
+from muleteer.errors import StorageError
 from muleteer.seat.election import Election
-from muleteer.seat.messages import Durable, Message, Output, RoleChange
+from muleteer.seat.messages import Durable, Message, Output, Role, RoleChange
 from muleteer.seat.timing import TICK_SECONDS
 
 log = logging.getLogger(__name__)
@@ -22,6 +25,8 @@ log = logging.getLogger(__name__)
 Input = Callable[[int], Output]
 
 MOST_WAITING = 1000  # inputs, while the disk is slow; messages beyond are lost, as on a network
+TELL_SECONDS = 5.0  # that a person waits for a slow card
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 DISK_SECONDS = 5.0  # between two tries to write, while nothing is sent
 LONGEST_SLEEP = 600.0  # seconds; never is too far for a timer
 MOST_BOOTS = 1 << 14  # a start is told from the one before it; two bytes, since every message carries it
@@ -38,6 +43,17 @@ class Surroundings(Protocol):
     def stepped(self) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What of the election is on disk and may be told; `since` in ticks."""
+
+    role: Role
+    driver: str
+    term: int
+    reason: str
+    since: int
+
+
 class Machine:
     """Runs the election of the device `me`, from `run` until that is cancelled."""
 
@@ -45,6 +61,9 @@ class Machine:
         self._began = time.clock_gettime(CLOCK)
         self.election = Election(me, durable, seed=secrets.randbits(64), boot=secrets.randbelow(MOST_BOOTS))
         self._around = surroundings
+        self.standing = self._stand()
+        self.trouble = ""  # why nothing can be kept, while that lasts
+        self._troubled = asyncio.Event()
         self._inputs: asyncio.Queue[tuple[Input, asyncio.Future[None] | None]] = asyncio.Queue()
 
     def now(self) -> int:
@@ -66,10 +85,27 @@ class Machine:
         self._inputs.put_nowait((given, done))
         await done
 
+    async def tell(self, given: Input) -> None:
+        """As `ask`, for a person, who does not wait for a disk: raises `StorageError` while it takes nothing.
+        What has begun by then is done when it does."""
+        done = asyncio.ensure_future(self.ask(given))
+        troubled = asyncio.create_task(self._troubled.wait())
+        await asyncio.wait([done, troubled], timeout=TELL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        troubled.cancel()
+        if not done.done():
+            done.cancel()
+            raise StorageError(
+                f"This device cannot keep its vote: {self.trouble or 'the disk does not answer'}. "
+                "Until it can, it neither takes the seat nor gives it away."
+            )
+        await done
+
     async def run(self) -> None:
         """Until cancelled."""
         while True:
             given, done = await self._next()
+            if done and done.done():  # whoever gave it waits no more
+                continue
             try:
                 output = given(self.now())
             except ValueError as error:  # what was asked for cannot be done now
@@ -95,6 +131,7 @@ class Machine:
         if output.durable is not None:
             await self._keep(output.durable)
             self.election.saved()
+        self.standing = self._stand()
         for message in output.messages:
             self._around.send(message)
         for change in output.changes:
@@ -105,16 +142,22 @@ class Machine:
 
     async def _keep(self, durable: Durable) -> None:
         """Until it is on disk: what is not may not be said."""
-        failed = False
         while True:
             try:
                 await asyncio.to_thread(self._around.keep, durable)
             except OSError as error:
-                if not failed:
+                if not self.trouble:
                     log.error(
                         "Seat: a vote cannot be kept (%s), so this device says nothing.", error.strerror
                     )
-                failed = True
+                self.trouble = "the disk is full" if error.errno in NO_ROOM else str(error.strerror or error)
+                self._troubled.set()
                 await asyncio.sleep(DISK_SECONDS)
             else:
+                self.trouble = ""
+                self._troubled.clear()
                 return
+
+    def _stand(self) -> Standing:
+        election = self.election
+        return Standing(election.role, election.driver, election.term, election.reason, election.since)

@@ -21,6 +21,7 @@ from muleteer.seat.identity import Identity
 from muleteer.seat.link import Address, BrokenLinkError, Link, tune
 from muleteer.seat.roster import Member, Roster
 from muleteer.seat.trust import Contexts, Shown, contexts, joining_context, shown_by
+from muleteer.seat.twins import Twins, new_start
 from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
 
 log = logging.getLogger(__name__)
@@ -32,6 +33,8 @@ HELLO_SECONDS = 3.0  # until the other side has checked who we are and said so
 YIELD_SECONDS = 2.0  # the device with the higher id leaves dialing to the other one
 SOON, LATER = 0.7, 1.5  # seconds between tries, some 100 bytes each: for a while, and then for good
 A_WHILE = 600.0  # seconds
+REFUSED_SECONDS = 10.0  # a device that is refused as one of two is told so at each try, some seconds apart
+LONGEST_START = 32  # characters
 MOST_ADDRESSES = 8  # of one member; its interfaces
 
 
@@ -42,6 +45,7 @@ class Owner(Protocol):
     def heard(self, peer: str, body: Body) -> None: ...
     def lost(self, peer: str, reason: str) -> None: ...
     def sent_away(self, peer: str) -> None: ...
+    def doubled(self, device: str) -> None: ...
     async def newcomer(
         self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None: ...
@@ -63,6 +67,9 @@ class Peers:
         self._known_here: set[str] = set()
         self._parting: set[asyncio.Task[None]] = set()
         self._unknown: set[str] = set()
+        self._twins = Twins()
+        self._start = new_start()
+        self._refused_at: float | None = None
 
     @property
     def port(self) -> int:
@@ -118,6 +125,30 @@ class Peers:
             known = [each for each in self._found.get(peer, ()) if each != (link.address.host, port)]
             self._found[peer] = [Address(link.address.host, port), *known][:MOST_ADDRESSES]
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether a member says that this device's id is that of a second one, too."""
+        now = asyncio.get_running_loop().time()
+        return self._refused_at is not None and now - self._refused_at < REFUSED_SECONDS
+
+    def is_doubled(self, device: str) -> bool:
+        """Whether two devices have this member's id, so that neither is talked to."""
+        return self._twins.refuses(device, asyncio.get_running_loop().time())
+
+    def here(self) -> dict[str, object]:
+        """The frame that tells a member which start of this device it talks to, and where it listens."""
+        return {"k": "here", "port": self.port, "start": self._start}
+
+    def shows(self, peer: str, body: Body) -> None:
+        """Such a frame has come."""
+        start = body.get("start")
+        if not isinstance(start, str) or not 0 < len(start) <= LONGEST_START:
+            return  # of an older version
+        if self._twins.shows(peer, start, asyncio.get_running_loop().time()):
+            self._owner.doubled(peer)
+        if self.is_doubled(peer) and (link := self.links.get(peer)):
+            link.cut("two devices have its id")
+
     def is_wanted(self, device: str) -> bool:
         """Whether it is a member."""
         return device in self._dialers
@@ -166,10 +197,21 @@ class Peers:
         if self._roster and self._roster.was_sent_away(shown.id, shown.key):
             writer.write(encode({"k": "hello", "v": PROTOCOL, "gone": 1}, 1))  # it has not heard of it
             await Link(shown.id, Address(host, 0), False, reader, writer).close()
-        elif member := self._member(shown):
+        elif (member := self._member(shown)) and self.is_doubled(member.id):
+            await self._turn_away(member.id, reader, writer)
+        elif member:
             link = Link(member.id, Address(host, 0), False, reader, writer)
             link.send({"k": "hello", "v": PROTOCOL})
             await self._serve(link)
+
+    async def _turn_away(
+        self, device: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Tell one of two with the same id, and hear which of them it is."""
+        writer.write(encode({"k": "hello", "v": PROTOCOL, "twin": 1}, 1))
+        with contextlib.suppress(OSError, EOFError, TimeoutError, BadFrameError):
+            async with asyncio.timeout(HELLO_SECONDS):
+                self.shows(device, await read_frame(reader, 1))
 
     async def _serve(self, link: Link) -> None:
         """Read what a connection brings, until it ends."""
@@ -185,7 +227,7 @@ class Peers:
                 self._owner.heard(link.peer, body)
         except BrokenLinkError as error:
             log.debug("connection with %s lost: %s", link.peer[:8], error)
-        except (ValueError, TypeError) as error:  # `heard` cannot make anything of it
+        except (ValueError, TypeError, OverflowError) as error:  # `heard` cannot make anything of it
             link.cut(f"a frame of it cannot be understood: {error}")
         finally:
             link.cut("it was closed here")
@@ -201,6 +243,7 @@ class Peers:
         while True:
             wake.clear()
             turn = peer in self._known_here or loop.time() - missed_since >= patient
+            turn = turn and not self.is_doubled(peer)
             for address in self._candidates(peer) if turn else ():
                 link = None if peer in self.links else await self._dial(address)
                 if link and not (patient and link.peer in self.links):
@@ -232,7 +275,9 @@ class Peers:
             hello = {}
         if member and hello.get("gone"):
             self._owner.sent_away(member.id)
-        if not member or hello.get("v") != PROTOCOL or hello.get("gone"):
+        if member and hello.get("twin"):
+            await self._told_of_twin(writer)
+        if not member or hello.get("v") != PROTOCOL or hello.get("gone") or hello.get("twin"):
             writer.transport.abort()
             return None
         if address in self._static:
@@ -240,6 +285,16 @@ class Peers:
         link = Link(member.id, address, True, reader, writer)
         link.welcomed()
         return link
+
+    async def _told_of_twin(self, writer: asyncio.StreamWriter) -> None:
+        if not self.is_refused:
+            self._owner.doubled(self._identity.id)
+        self._refused_at = asyncio.get_running_loop().time()
+        writer.write(encode(self.here(), 1))
+        writer.close()
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(HELLO_SECONDS):
+                await writer.wait_closed()
 
     async def _end(self, tasks: dict[str, asyncio.Task[None]]) -> None:
         for task in tasks.values():

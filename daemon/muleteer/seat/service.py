@@ -29,7 +29,9 @@ from muleteer.seat.messages import Durable, Message, RoleChange
 from muleteer.seat.network import Network
 from muleteer.seat.peers import Peers
 from muleteer.seat.results import Results
+from muleteer.seat.roster import RosterFullError
 from muleteer.seat.slots import Slots
+from muleteer.seat.twins import advice
 from muleteer.seat.view import View
 from muleteer.seat.wire import Body
 from muleteer.seat.work import Work
@@ -42,6 +44,7 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 8.0  # for the device that shows a code; an announcement takes 1.2 s, and half may be lost
 LISTEN_SECONDS = 2.0  # for announcements, on a device that does not listen all the time
+HEAR_SECONDS = 10.0  # until a list of members that could not be kept is tried again
 STRAIN_SECONDS = 5.0  # a processor heats up in that
 LEAVE_SECONDS = 1.0  # for handing over at the end
 
@@ -68,6 +71,8 @@ class SeatService:
         self.view = View(self.identity.id, self.machine, self.enrolment, self.peers, self.network)
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking_part = False
+        self._strained = self._ailing = ""  # why it would rather not drive; why it cannot
+        self._unheard: dict[str, Body] = {}  # of each peer the list of members that could not be kept
         self._claims = ClaimStore(state / "claims.db")
         self._inbox = InboxStore(state / "inbox.db", self.identity.id)
         self.results = Results(self._inbox, self.peers.send, self._tell_all, self._arrived)
@@ -110,15 +115,14 @@ class SeatService:
 
     async def watch(self, strain: Callable[[], Awaitable[str]]) -> None:
         """Ask now and then whether this device would rather not drive; until cancelled."""
-        before = ""
         while True:
             reason = await strain()
-            if bool(reason) != bool(before):
+            changed, self._strained = bool(reason) != bool(self._strained), reason
+            if changed:
                 log.info(
                     "This device %s.", f"would rather not drive: {reason}" if reason else "may drive again"
                 )
-                await self._set_willing(not reason)
-            before = reason
+                await self._set_willing(not (reason or self._ailing))
             await asyncio.sleep(STRAIN_SECONDS)
 
     async def _set_willing(self, willing: bool) -> None:
@@ -129,16 +133,16 @@ class SeatService:
     # What people and background turns ask
 
     async def take(self) -> None:
-        """This device shall drive."""
-        await self.machine.ask(self.machine.election.take)
+        """This device shall drive. Raises `StorageError`."""
+        await self.machine.tell(self.machine.election.take)
 
     async def give(self) -> None:
-        """Another device shall drive. Raises `SeatError` if this one does not."""
+        """Another device shall drive. Raises `SeatError` if this one does not, `StorageError`."""
         if not self.machine.drives():
             raise SeatError(
                 f"This device does not drive, so there is nothing to yield: {self.view.now().reason}"
             )
-        await self.machine.ask(lambda now: self.machine.election.give("a person gave it away", now))
+        await self.machine.tell(lambda now: self.machine.election.give("a person gave it away", now))
 
     # The household
 
@@ -244,7 +248,7 @@ class SeatService:
 
     def linked(self, peer: str) -> None:
         log.info("Connected with %s.", self.enrolment.name_of(peer))
-        self.peers.send(peer, {"k": "here", "port": self.peers.port})
+        self.peers.send(peer, self.peers.here())
         self.peers.send(peer, self.enrolment.told())
         self.results.linked(peer)
 
@@ -258,6 +262,10 @@ class SeatService:
             )
             self._start(self._leave(), "leaving of the household")
 
+    def doubled(self, device: str) -> None:
+        said = advice(device)
+        log.error("%s.", said[0].upper() + said[1:])
+
     def heard(self, peer: str, body: Body) -> None:
         """Raises `ValueError` for what is no frame of ours."""
         if "e" in body:
@@ -269,11 +277,35 @@ class SeatService:
         elif body.get("k") in ("have", "entry"):
             self.results.heard(peer, body)
         elif body.get("k") == "here":
+            self.peers.shows(peer, body)
             self._meet(peer, int(body.get("port", 0)))
         elif body.get("k") == "met":
             self.peers.found(str(body.get("id")), [Address(str(body.get("host")), int(body.get("port", 0)))])
-        elif body.get("k") == "roster" and not self.enrolment.hear(peer, body):
+        elif body.get("k") == "roster":
+            self._hear_members(peer, body)
+
+    def _hear_members(self, peer: str, body: Body) -> None:
+        """Raises what `heard` does. A list that cannot be kept is heard again later."""
+        try:
+            belongs = self.enrolment.hear(peer, body)
+        except (OSError, RosterFullError) as error:
+            if peer not in self._unheard:
+                name = self.enrolment.name_of(peer)
+                log.warning("The list of members that %s tells cannot be kept yet: %s", name, error)
+                self._start(self._hear_again(peer), "hearing of members")
+            self._unheard[peer] = body
+            return
+        self._unheard.pop(peer, None)
+        if not belongs:
             self._start(self._leave(), "leaving of the household")
+
+    async def _hear_again(self, peer: str) -> None:
+        while peer in self._unheard:
+            await asyncio.sleep(HEAR_SECONDS)
+            if not self.peers.is_wanted(peer):
+                self._unheard.pop(peer, None)
+            elif body := self._unheard.get(peer):
+                self._hear_members(peer, body)
 
     def _meet(self, peer: str, port: int) -> None:
         """A member has connected, and listens at that port: it and the others shall find each other."""
@@ -302,6 +334,18 @@ class SeatService:
 
     def left(self, settled: Settled) -> None:
         self._start(self.slots.left(settled), "repeating of a run that was left")
+
+    def ails(self, reason: str) -> None:
+        said = f"leaves the driving to others: {reason}" if reason else "may drive again."
+        log.warning("This device %s", said)
+        self._ailing = reason
+        self._start(self._hand_over(reason), "handing over")
+
+    async def _hand_over(self, reason: str) -> None:
+        """Rather any other device than this one, while it can keep nothing."""
+        await self._set_willing(not (reason or self._strained))
+        if reason and self._taking_part and self.enrolment.others():
+            await self.machine.ask(lambda now: self.machine.election.give(reason.rstrip("."), now))
 
     def _arrived(self, entry: Written) -> None:
         known = {"device": self.enrolment.name_of(entry.device), "skill": entry.skill, "slot": entry.slot}

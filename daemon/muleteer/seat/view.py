@@ -14,6 +14,7 @@ from muleteer.seat.messages import Role
 from muleteer.seat.network import Network
 from muleteer.seat.peers import Peers
 from muleteer.seat.timing import TICK_SECONDS
+from muleteer.seat.twins import advice
 from muleteer.services import Driver
 
 WORDS = {
@@ -36,14 +37,18 @@ class View:
 
     def now(self) -> Driver:
         """Who drives, as far as this device knows."""
-        election, here = self._machine.election, self._machine.drives()
-        name = self._enrolment.name_of(election.driver) if election.driver else ""
-        said = WORDS[election.role]
-        if election.role is Role.FOLLOWER:
+        standing, here = self._machine.standing, self._machine.drives()
+        name = self._enrolment.name_of(standing.driver) if standing.driver else ""
+        said = WORDS[standing.role]
+        if standing.role is Role.FOLLOWER:
             said = f"{name} drives" if name else "no driver is known yet"
-        why = self.named(election.reason)
+        why = self.named(standing.reason)
         reason = f"{said}." if why == said else f"{said}: {why}."
-        return Driver(here, election.role.value, reason, election.driver, name, election.term)
+        if trouble := self._machine.trouble:
+            reason = f"this device takes no part while it cannot keep its vote: {trouble}."
+        if self._peers.is_refused:
+            here, reason = False, f"this device takes no part: {advice(self._me)}."
+        return Driver(here, standing.role.value, reason, standing.driver, name, standing.term)
 
     def report(self) -> dict[str, object]:
         """All of it, as `/v1/seat` has it."""
@@ -59,10 +64,11 @@ class View:
                     "connected": link is not None,
                     "address": link.address.host if link else None,
                     "last_contact_s": round(loop.time() - link.heard, 2) if link else None,
+                    "doubled": self._peers.is_doubled(each.id),
                     "enrolled": each.id in election.membership.ids,
                 }
             )
-        since = (self._machine.now() - election.since) * TICK_SECONDS
+        since = (self._machine.now() - self._machine.standing.since) * TICK_SECONDS
         return {
             "role": now.role,
             "drives": now.here,
@@ -73,8 +79,14 @@ class View:
             "device": {"id": self._me, "name": self._enrolment.name_of(self._me)},
             "port": self._peers.port,
             "mdns": self._network.problem(),
+            "doubled": [f"{advice(each)}." for each in self._doubled()],
             "peers": peers,
         }
+
+    def _doubled(self) -> list[str]:
+        """The ids that two devices have."""
+        others = [each.id for each in self._enrolment.others() if self._peers.is_doubled(each.id)]
+        return [self._me, *others] if self._peers.is_refused else others
 
     def members(self) -> list[dict[str, object]]:
         """Every device of the household, this one included."""

@@ -1,14 +1,16 @@
 """Background work of the household: slots are claimed, and run once.
 
 Carries out what the pure machine of claims says, in its order: what must be durable is on disk before it is
-said. Knows claims and how to say something to a peer; neither who drives nor what a skill does.
+said. While the disk takes nothing, what needs it has not happened and is tried again; but a run that has
+ended has ended. Knows claims and how to say something to a peer; neither who drives nor what a skill does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Protocol
@@ -28,17 +30,21 @@ Input = Callable[[int], Outcome]
 
 MOST_WAITING = 1000  # inputs, while the disk is slow; those from the network beyond are lost, and asked again
 LONGEST_SLEEP = 3600.0  # seconds; then what is too old is looked for
+DISK_SECONDS = 5.0  # between two tries to write, once one has failed
+GIVE_SECONDS = 30.0  # for an input to be carried out; a slow card syncs in less
 SHARE_SECONDS = 5.0  # for the others to exchange what they know, before the household changes
 
 
 class Surroundings(Protocol):
     """What the work needs of the seat. `left` is told of a run that an earlier driver did not finish: it is
-    to be run again (`Verdict.RUN`) or lost (`Verdict.REPORT`)."""
+    to be run again (`Verdict.RUN`) or lost (`Verdict.REPORT`). `ails` is told why no work can be done
+    here, and "" when it can be again."""
 
     def ticks(self) -> int: ...
     def term(self) -> int: ...
     def say(self, peer: str, body: Mapping[str, object]) -> None: ...
     def left(self, settled: Settled) -> None: ...
+    def ails(self, reason: str) -> None: ...
 
 
 class Work:
@@ -52,6 +58,9 @@ class Work:
         self._driving: tuple[int, Membership] | None = None
         self._unsettled: list[Claim] | None = None  # None: not looked for in this term
         self._shared: asyncio.Event = asyncio.Event()
+        self._owed: dict[tuple[str, str], Claim] = {}  # runs that have ended, which the disk does not know
+        self._ailing, self._told = "", False  # why nothing can be written, and whether that was said
+        self._try_at = 0.0  # of the loop's clock: when to write again
 
     def driving(self, term: int, membership: Membership) -> None:
         """This device drives in this term; or the membership has changed."""
@@ -81,7 +90,8 @@ class Work:
             self._inputs.put_nowait((lambda now: step(saying, self._around.term(), now), None))
 
     async def claim(self, wanted: Claim) -> Settled | None:
-        """What is to be done with the slot; None if this device drives no more. Raises `ValueError`."""
+        """What is to be done with the slot; None if this device drives no more. Raises `ValueError`, and
+        `StoreError` when the claim cannot be kept: then there is none."""
         if wanted.key in self._waiting:
             raise ValueError("it is being claimed already")
         waiting: asyncio.Future[Settled | None] = asyncio.get_running_loop().create_future()
@@ -98,44 +108,69 @@ class Work:
         return self._claiming.book.get((skill, slot))
 
     async def finish(self, claim: Claim, state: State) -> None:
-        """A run of this device has ended."""
-        await self._give(lambda now: self._claiming.finish(claim, state, now))
+        """A run of this device has ended. Returns when that is on disk, or owed to it."""
+        done = self._put(lambda now: self._claiming.finish(claim, state, now))
+        await asyncio.wait(
+            [done], timeout=GIVE_SECONDS
+        )  # and if it takes longer, it is carried out all the same
+        if done.done():
+            done.result()
 
     async def share(self, newcomer: str, membership: Membership) -> None:
         """Before `membership` comes into force: a quorum of it must know every claim. Raises `ValueError`."""
-        await self._give(lambda now: self._claiming.share(newcomer, now))
         try:
+            await self._give(lambda now: self._claiming.share(newcomer, now))
             async with asyncio.timeout(SHARE_SECONDS):
                 while not self._claiming.is_shared(membership):
                     self._shared.clear()
                     await self._shared.wait()
+        except StoreError as error:
+            raise ValueError(str(error)) from None
         except TimeoutError:
             raise ValueError("Too few devices have said which work they know of.") from None
 
     async def run(self) -> None:
         """Until cancelled."""
-        while True:
-            given, done = await self._next()
-            try:
-                await self._carry_out(given(self._around.ticks()))
-            except (ValueError, StoreError) as error:
-                if done and not done.done():
-                    done.set_exception(error)
-                elif done is None:
-                    log.warning("What was said about background work is lost: %s", error)
-                continue
-            if done and not done.done():
-                done.set_result(None)
-            self._shared.set()
-            await self._settle_what_was_left()
+        try:
+            while True:
+                await self._take(*await self._next())
+        except Exception:
+            self._around.ails("its background work has broken down")
+            raise
 
-    async def _give(self, given: Input) -> None:
+    async def _take(self, given: Input, done: asyncio.Future[None] | None) -> None:
+        if done and done.done():  # whoever gave it waits no more
+            return
+        await self._check_disk()
+        try:
+            await self._carry_out(given(self._around.ticks()))
+        except (ValueError, StoreError) as error:
+            if done and not done.done():
+                done.set_exception(error)
+            elif isinstance(error, ValueError):
+                log.warning("What was said about background work is lost: %s", error)
+            return
+        if done and not done.done():
+            done.set_result(None)
+        self._shared.set()
+        await self._settle_what_was_left()
+
+    def _put(self, given: Input) -> asyncio.Future[None]:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._inputs.put_nowait((given, done))
-        await done
+        return done
+
+    async def _give(self, given: Input) -> None:
+        try:
+            async with asyncio.timeout(GIVE_SECONDS):
+                await self._put(given)
+        except TimeoutError:
+            raise StoreError(f"the disk has not answered for {GIVE_SECONDS:.0f} seconds.") from None
 
     async def _next(self) -> tuple[Input, asyncio.Future[None] | None]:
         left = min((self._claiming.wake_at - self._around.ticks()) * TICK_SECONDS, LONGEST_SLEEP)
+        if self._ailing:
+            left = self._try_at - asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(max(TICK_SECONDS, left)):
                 return await self._inputs.get()
@@ -144,9 +179,45 @@ class Work:
                 await self._forget()
             return self._claiming.tick, None
 
+    async def _check_disk(self) -> None:
+        """After a failure, now and then: whether it takes what is owed to it."""
+        if self._ailing and asyncio.get_running_loop().time() >= self._try_at:
+            with suppress(StoreError):
+                await self._keep(())
+
+    async def _keep(self, claims: Iterable[Claim]) -> None:
+        """These, and what is owed. Raises `StoreError`; that it lasts is said once."""
+        try:
+            if self._ailing:
+                await self._store.check()
+            await self._store.keep([*self._owed.values(), *claims])
+        except StoreError as error:
+            lasts, due = bool(self._ailing), asyncio.get_running_loop().time() >= self._try_at
+            if not lasts:
+                log.error("No claim of background work can be kept: %s", error)
+            if lasts and due and not self._told:
+                self._told = True
+                self._around.ails(f"no claim can be kept: {error}")
+            self._ailing = str(error)
+            if not lasts or due:
+                self._try_at = asyncio.get_running_loop().time() + DISK_SECONDS
+            raise
+        self._owed.clear()
+        if self._ailing:
+            log.warning("Claims of background work are kept again.")
+            self._around.ails("")
+        self._ailing, self._told = "", False
+
     async def _carry_out(self, outcome: Outcome) -> None:
+        """Raises `StoreError` when it has not happened."""
         if outcome.store:
-            await self._store.keep(outcome.store)
+            try:
+                await self._keep(outcome.store)
+            except StoreError:
+                if not outcome.ended:
+                    self._claiming.undo()
+                    raise
+                self._owed.update((each.key, each) for each in outcome.store)
         for saying in outcome.sayings:
             self._say(saying)
         for settled in outcome.settled:
@@ -169,7 +240,7 @@ class Work:
 
     async def _settle_what_was_left(self) -> None:
         """Offer anew what earlier drivers have claimed and not finished, once everything is known."""
-        if self._driving is None or not self._claiming.is_caught_up():
+        if self._driving is None or self._ailing or not self._claiming.is_caught_up():
             return
         term = self._driving[0]
         if self._unsettled is None:
@@ -178,12 +249,17 @@ class Work:
             old = self._unsettled[-1]
             again = Claim(old.skill, old.slot, term, self._me, old.repeatable, made=old.made)
             try:
-                outcome = self._claiming.claim(again, self._around.ticks())
-            except ValueError:  # too many at once: the next input comes by here again
+                await self._carry_out(self._claiming.claim(again, self._around.ticks()))
+            except (ValueError, StoreError):  # too many at once, or a full disk: the next input comes by here
                 return
-            self._unsettled.pop()
-            await self._carry_out(outcome)
+            if self._unsettled:  # not in another term by now
+                self._unsettled.pop()
 
     async def _forget(self) -> None:
-        for key in await self._store.forget(datetime.now(UTC)):
+        try:
+            forgotten = await self._store.forget(datetime.now(UTC))
+        except StoreError as error:
+            log.warning("Old claims are not removed yet: %s", error)
+            return
+        for key in forgotten:
             self._claiming.book.pop(key, None)

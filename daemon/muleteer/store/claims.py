@@ -63,6 +63,11 @@ class ClaimStore:
 
         await self._database.write(replace)
 
+    async def check(self) -> None:
+        """Raises `StoreError` where nothing can be written now."""
+        version = len(MIGRATIONS)
+        await self._database.write(lambda connection: connection.execute(f"PRAGMA user_version = {version}"))
+
     async def forget(self, now: datetime) -> list[tuple[str, str]]:
         """Remove what is older than a year, and what is too much; returns the skills and slots."""
         before = await self.load()
