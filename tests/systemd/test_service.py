@@ -182,7 +182,7 @@ def test_a_reload_takes_up_settings_and_skills_and_leaves_the_model(service: Mac
     assert "evening-look" in service.said(COMMAND, "skills")
     told = service.journal("--unit=muleteer.service", "--lines=20")
     assert re.search("taken up: .*budgets.seconds.*; after a restart: nothing", told)
-    skipped = service.said(COMMAND, "turn", "--now", "--json", "morning-look")
+    skipped = service.said(COMMAND, "turn", "--now", "--json", "evening-look")
     assert "the 0 tokens of today" in json.loads(skipped)["reason"].lower()
     service.run("sed", "-i", "/^tokens = 0/d", "/etc/muleteer/config.toml")
     service.run("sed", "-i", "s/^seconds = 99.0/seconds = true/", "/etc/muleteer/config.toml")

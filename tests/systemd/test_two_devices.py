@@ -52,9 +52,8 @@ def test_one_timer_on_two_devices_is_one_run(boots: Boots) -> None:
         cellar.until(lambda: _results(cellar) == _results(kitchen), "the same in both inboxes")
         slots = entries(kitchen, "often-look")
         assert max(Counter(slots).values()) == 1
-        fired = [each.journal("--unit=muleteer-turn@often-look.service") for each in devices]
-        assert all("Finished" in said for said in fired)
-        assert any("elsewhere" in said for said in fired)
+        kitchen.until(lambda: all("Finished" in _fired(each) for each in devices), "fired on both")
+        kitchen.until(lambda: any("elsewhere" in _fired(each) for each in devices), "told of the other's run")
         _start_without_a_network(cellar)
 
 
@@ -73,6 +72,11 @@ def _connected(device: Machine) -> list[object]:
     """The other members that it has a connection to."""
     members = json.loads(device.said(COMMAND, "seat", "--json"))["peers"]
     return [each for each in members if each["connected"]]
+
+
+def _fired(device: Machine) -> str:
+    """What the turns that its timer has started said."""
+    return device.journal("--unit=muleteer-turn@often-look.service")
 
 
 def _results(device: Machine) -> Counter[str]:
