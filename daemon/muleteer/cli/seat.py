@@ -46,6 +46,7 @@ def seat(context: click.Context, as_json: bool, socket: Path | None) -> None:
             ("term", str(body.get("term"))),
             ("why", str(body.get("reason"))),
             ("mDNS", str(body.get("mdns")) or "announced"),
+            *(("trouble", each) for each in _texts(body, "doubled")),
         ]
     )
     if rows := [_peer_row(each) for each in _objects(body, "peers")]:
@@ -200,6 +201,8 @@ def _moved(context: click.Context, socket: Path | None, as_json: bool, path: str
 
 def _peer_row(each: Fields) -> tuple[str, ...]:
     connected = "connected" if each.get("connected") else "none"
+    if each.get("doubled"):
+        connected = "refused: two devices have this id"
     if not each.get("enrolled"):
         connected += ", not enrolled yet"
     heard = each.get("last_contact_s")
@@ -228,6 +231,11 @@ def _ago(seconds: object) -> str:
 def _objects(body: Fields, name: str) -> list[dict[str, object]]:
     listed = body.get(name)
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def _texts(body: Fields, name: str) -> list[str]:
+    listed = body.get(name)
+    return [str(each) for each in listed] if isinstance(listed, list) else []
 
 
 def _number(body: Fields, name: str) -> float:

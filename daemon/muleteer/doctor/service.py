@@ -60,6 +60,9 @@ def state(status: Mapping[str, object]) -> Finding:
 
 def seat(report: Mapping[str, object]) -> Finding:
     said = str(report.get("reason") or report.get("role"))
+    if isinstance(doubled := report.get("doubled"), list) and doubled:
+        what, _, todo = str(doubled[0]).partition("; ")
+        return bad("seat", what[0].upper() + what[1:], todo[0].upper() + todo[1:])
     if report.get("mdns") and not str(report["mdns"]).startswith("off"):
         advice = "Name other devices under seat.peers in the settings, or mend the network."
         return doubtful("seat", f"{said} {report['mdns']}", advice)
