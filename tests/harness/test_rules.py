@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muleteer.evaluate.material import Material
-from muleteer.harness.rules import ASKS, NO_ADDRESS, against, asks, names_address
+from muleteer.harness.rules import ASKS, DELETES, FORBIDS, NO_ADDRESS, against, asks, forbids, names_address
 from muleteer.skills import MenuLine
 
 SWITCH = MenuLine("switch", "Switch things.", ("turn on the light",), effect="physical")
@@ -122,4 +122,62 @@ def test_no_question_is_offered_a_shipped_handle_that_acts(tmp_path: Path) -> No
 @given(st.text(max_size=400))
 def test_rules_bear_anything(message: str) -> None:
     for line in (SWITCH, TIMER, PAGE, SENSOR):
-        assert against(message, line) in ("", ASKS, NO_ADDRESS)
+        assert against(message, line) in ("", ASKS, FORBIDS, DELETES, NO_ADDRESS)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Don't cancel the alarm.",
+        "Don\N{RIGHT SINGLE QUOTATION MARK}t stop the timer",
+        "Don't set a timer.",
+        "Don't remember that I like tea.",
+        "please do not save this",
+        "Never write this down.",
+        "Bitte keinen Wecker stellen.",
+        "Stell keinen Timer!",
+        "Lösch den Wecker nicht",
+        "Schalte das Licht nicht ein",
+        "Merk dir das nicht",
+        "No apagues la luz",
+        "N'allume pas la lampe",
+        "Non accendere la luce",
+    ],
+)
+def test_a_prohibition_is_offered_nothing_that_changes_anything(message: str) -> None:
+    assert forbids(message)
+    assert against(message, MenuLine("timer", "Set and cancel timers.", (), effect="write")) == FORBIDS
+    assert not against(message, MenuLine("current-time", "Tell the time.", (), effect="read"))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Don't forget the milk",
+        "don't let me forget to call mum",
+        "Vergiss nicht, dass Anna kommt",
+        "Bitte nicht vergessen: Müll rausbringen",
+        "Merk dir, dass Tom keine Nüsse isst",
+        "Remember that Anna is not allowed nuts",
+        "No olvides la leche",
+        "n'oublie pas le lait",
+        "Cancel the alarm, not the timer",
+        "note: don't park on level 3",
+        "Anna darf keine Nüsse essen",
+        "Tom mag keinen Kaffee, merk dir das",
+        "Don't cancel the timer. Cancel the alarm.",
+        "I don't like tea",
+    ],
+)
+def test_a_not_alone_is_no_prohibition(message: str) -> None:
+    assert not forbids(message)
+
+
+def test_who_deletes_is_not_offered_what_only_writes() -> None:
+    remember = MenuLine("remember", "Note something.", ("note that the key is at Tom's",), effect="write")
+    timer = MenuLine("timer", "Timers.", ("set a timer", "cancel the egg timer"), effect="write")
+    for message in ("Delete the note about the spare key.", "please forget my pin", "Lösche die Notiz"):
+        assert against(message, remember) == DELETES
+        assert not against(message, timer)
+    for message in ("note that I have to cancel the gym", "don't forget the milk", "Vergiss nicht die Milch"):
+        assert not against(message, remember)

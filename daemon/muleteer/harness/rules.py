@@ -1,4 +1,4 @@
-"""What can be said of a message without a model: that it only asks, and that it names no web address.
+"""What can be said of a message without a model: that it only asks, only forbids, names no web address.
 
 Pure. A rule takes a handle away from the planner's choice and says why; none ever adds one. Knows the first
 words of questions in English, German, Spanish, French, Italian, Dutch and Turkish; where a message has none
@@ -12,6 +12,8 @@ import re
 from muleteer.skills import MenuLine
 
 ASKS = "the message asks, and this changes something"
+FORBIDS = "the message forbids, and this changes something"
+DELETES = "the message wants something deleted, and this deletes nothing"
 NO_ADDRESS = "the message names no web address"
 
 _EN = (
@@ -48,6 +50,26 @@ _WHETHER = re.compile(
     re.IGNORECASE,
 )
 _MORE = re.compile(r",|;|\b(?:and|then|und|dann|y|et|puis|e|en|dan|ve)\b", re.IGNORECASE)
+# "Don't cancel the alarm", but not "don't forget the milk", which wants to be reminded.
+_PROHIBITION = re.compile(
+    r"^\W*(?:(?:please|no|oh|hey|ok(?:ay)?|and|but|bitte|nein|und|aber|halt|por favor|per favore)[\s,]+)*(?:"
+    r"(?:don['\N{RIGHT SINGLE QUOTATION MARK}]?t|do not|never|you (?:must|should|may) not)\b"
+    r"(?! (?:ever )?(?:forget|let (?:me|us) forget|miss)\b)"
+    r"|(?:kein\w*|nicht|nie(?:mals)?)\b(?! vergessen)"
+    r"|(?:stell|setz|lösch|schalt|mach|brich|stopp|start|öffn|schließ|dreh|speicher|schreib|merk|notier)\w* "
+    r"(?:(?!dass\b|ob\b)[\w.:]+ ){0,5}?(?:nicht|kein\w*|nie(?:mals)?)\b"
+    r"|no (?!olvid|te olvid)(?:l[oae]s? )?\w+(?:es|as|e|a)\b"
+    r"|(?:ne |n['\N{RIGHT SINGLE QUOTATION MARK}])(?!oubli)\w+\b.*\bpas\b"
+    r"|non (?!dimentic)\w+(?:re|are|i|a)\b"
+    r")",
+    re.IGNORECASE,
+)
+_DELETE = re.compile(
+    rf"^\W*{_POLITE_OPENING}(?:delete|remove|erase|wipe|cancel|stop|clear|forget"
+    r"|lösch\w*|entfern\w*|streich\w*|stopp\w*"
+    r"|vergiss(?! nicht)|borra|elimina|quita|olvida|cancela|efface|supprime|annule|oublie|cancella|annulla|verwijder|sil)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _ADDRESS = re.compile(
     r"\bhttps?://\S|\bwww\.\w|\b(?:\d{1,3}\.){3}\d{1,3}\b"
@@ -66,6 +88,14 @@ def asks(message: str) -> bool:
     return bool(sentences) and all(map(_asks, sentences))
 
 
+def forbids(message: str) -> bool:
+    """Whether every sentence of it is a prohibition by its first words; one that only asks counts as none."""
+    sentences = [each for each in _SENTENCE.findall(message) if re.search(r"\w", each)]
+    return any(map(_PROHIBITION.search, sentences)) and all(
+        _PROHIBITION.search(each) or _asks(each) for each in sentences
+    )
+
+
 def names_address(message: str) -> bool:
     """Whether a web address stands in it. A file's name (`letter.pdf`) is none, unless a slash says so."""
     return any(
@@ -80,6 +110,10 @@ def against(message: str, line: MenuLine) -> str:
         return NO_ADDRESS
     if line.effect != "read" and asks(message) and not any(map(asks, line.examples)):
         return ASKS
+    if line.effect != "read" and forbids(message):
+        return FORBIDS
+    if line.effect == "write" and _DELETE.search(message) and not any(map(_DELETE.search, line.examples)):
+        return DELETES
     return ""
 
 
