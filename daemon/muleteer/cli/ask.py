@@ -52,7 +52,7 @@ def ask(
       muleteer ask "What time is it in Istanbul?"
       muleteer ask --json how much is 17 percent of 230
       muleteer ask --brain desk "Why is the sky blue?"
-      muleteer ask --session party "We are six people. Which games can we play?"
+      muleteer ask --session trip "And in Oslo?"
       echo "Remember that the key is under the pot" | muleteer ask --trace -
     """
     text = _message(message)

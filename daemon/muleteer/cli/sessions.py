@@ -26,7 +26,7 @@ def sessions(context: click.Context, as_json: bool, socket: Path | None) -> None
     \b
     Examples:
       muleteer sessions
-      muleteer ask --session party "We are six people."
+      muleteer ask --session trip "What time is it in Rome?"
     """
     if only_bare(context, as_json, socket):
         show(socket, "/v1/sessions", as_json, _print)
@@ -41,7 +41,7 @@ def forget(name: str, as_json: bool, socket: Path | None) -> None:
 
     \b
     Example:
-      muleteer sessions forget party
+      muleteer sessions forget trip
     """
     from muleteer.cli.client import Daemon, find_socket
 

@@ -67,7 +67,8 @@ _PROHIBITION = re.compile(
 _DELETE = re.compile(
     rf"^\W*{_POLITE_OPENING}(?:delete|remove|erase|wipe|cancel|stop|clear|forget"
     r"|lösch\w*|entfern\w*|streich\w*|stopp\w*"
-    r"|vergiss(?! nicht)|borra|elimina|quita|olvida|cancela|efface|supprime|annule|oublie|cancella|annulla|verwijder|sil)\b",
+    r"|vergiss(?! nicht)|borra|elimina|quita|olvida|cancela|efface|supprime|annule|oublie"
+    r"|cancella|annulla|verwijder|sil)\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=\S)[^.!?\n]*)*[.!?]*")
