@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from muleteer.background.alone import Alone
+from muleteer.store.database import StoreError
+from tests.seat.test_full_disk import failing
 
 SLOT = "2026-11-30T07:00:00Z"
 
@@ -37,4 +39,20 @@ async def test_what_was_begun_must_be_known(tmp_path: Path) -> None:
     alone = Alone(tmp_path, "d" * 32)
     with pytest.raises(OSError, match="damaged"):
         await alone.open()
+    await alone.close()
+
+
+async def test_what_the_disk_does_not_take_was_not_begun_and_a_result_is_kept_later(tmp_path: Path) -> None:
+    alone = Alone(tmp_path, "d" * 32)
+    await alone.open()
+    claim = (await alone.claim("morning", SLOT)).claim
+    assert claim
+    with failing(tmp_path / "own-slots.json"), pytest.raises(OSError, match="directory"):
+        await alone.claim("evening", SLOT)
+    assert (await alone.claim("evening", SLOT)).claim
+    assert await alone.entries() == []
+    with failing(tmp_path / "inbox.db"), pytest.raises(StoreError):
+        await alone.settle(claim, "It is seven.")
+    await alone.close()
+    assert [each.text for each in await alone.entries()] == ["It is seven."]
     await alone.close()

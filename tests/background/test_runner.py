@@ -20,6 +20,7 @@ from muleteer.harness.events import LevelUse, Outcome, TurnFinished
 from muleteer.services import Claim, Claimed, Driver, Inbox, InboxEntry, Seat, Services
 from muleteer.settings.background import BackgroundSettings
 from muleteer.skills import Catalogue, load_catalogue
+from muleteer.store.database import StoreError
 from muleteer.toolbox import Toolbox
 
 pytestmark = pytest.mark.skipif(
@@ -46,6 +47,7 @@ class Household:
     hold: asyncio.Event = field(default_factory=asyncio.Event)
     began: asyncio.Event = field(default_factory=asyncio.Event)
     fault: Exception | None = None
+    full: StoreError | None = None
     now: float = SEVEN
     private: list[bool] = field(default_factory=list)
     pauses: int = 0
@@ -65,6 +67,8 @@ class Household:
         return self.counts
 
     async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
+        if self.full:
+            raise self.full
         self.settled.append((claim.slot, text, done))
         self.private.append(private)
 
@@ -265,6 +269,23 @@ async def test_the_days_tokens_end_and_are_kept_over_a_restart(
     ended = await background.run("morning")
     assert (ended.state, house.ran) == ("skipped", ["morning"])
     assert ended.reason == "The 15 tokens of today's background turns are used up."
+
+
+async def test_what_ran_has_run_whatever_the_disk_says(
+    house: Household, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    house.full = StoreError("the disk of inbox.db is full; free some space.")
+    background = made(house, catalogue, tmp_path)
+    ended = await background.run("morning")
+    assert (ended.state, ended.text) == ("done", "It is seven.")
+    assert ended.reason == (
+        "It ran, but its result could not be kept: the disk of inbox.db is full; free some space."
+    )
+    assert house.passed_on == [ended]
+    house.look = Look(strain="the device runs on battery")
+    ended = await made(house, catalogue, tmp_path, wait=0).run("errand")
+    assert ended.state == "skipped"
+    assert ended.reason.startswith("The device runs on battery. This could not be kept: the disk of")
 
 
 async def test_a_turn_that_fails_is_settled_as_failed(

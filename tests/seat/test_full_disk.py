@@ -1,5 +1,5 @@
-"""A disk that takes nothing for a moment: no work is lost, done twice, or told of wrongly, and the seat goes to
-a device whose disk does."""
+"""A disk that takes nothing for a moment: no work is lost, done twice, or told of wrongly, and the seat goes
+to a device whose disk does."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from muleteer.errors import StorageError
+from muleteer.seat import hearsay, results, work
 from muleteer.seat import machine as machines
-from muleteer.seat import service, work
 from muleteer.seat.claiming import Saying, Talk
 from muleteer.seat.claims import Claim, Settled, State, Verdict
 from muleteer.seat.codec import saying_frame, saying_from
@@ -35,13 +35,15 @@ SLOT = "2026-11-30T07:00:00Z"
 def failing(path: Path) -> Iterator[None]:
     """Every use of the file at `path` fails: a folder stands there."""
     aside = path.with_name(f"{path.name}.aside")
-    path.rename(aside)
+    if there := path.exists():
+        path.rename(aside)
     path.mkdir()
     try:
         yield
     finally:
         path.rmdir()
-        aside.rename(path)
+        if there:
+            aside.rename(path)
 
 
 class Around:
@@ -216,10 +218,10 @@ async def test_who_takes_the_seat_with_a_full_disk_is_told_at_once_and_it_is_not
     two = Membership((Voter(ME), Voter(OTHER)), 1, 1)
     async with running(Durable(two, 1), around) as machine:
         began = machine.standing
-        with pytest.raises(StorageError, match="the disk is full"):
-            async with asyncio.timeout(machines.TELL_SECONDS * 2):
-                await machine.tell(lambda now: machine.election.adopt(Membership.alone(Voter(ME)), now))
-                await machine.tell(machine.election.take)
+        alone = Membership.alone(Voter(ME))
+        for wish in (lambda now: machine.election.adopt(alone, now), machine.election.take):
+            with pytest.raises(StorageError, match="the disk is full"):
+                await asyncio.wait_for(machine.tell(wish), machines.TELL_SECONDS / 2)
         assert (machine.standing.role, machine.standing.term) == (Role.FOLLOWER, 1)
         assert machine.standing == began
         assert not machine.drives()
@@ -250,7 +252,7 @@ async def test_a_number_without_end_is_a_bad_frame_and_the_member_is_dialed_agai
 async def test_a_list_of_members_that_cannot_be_kept_is_heard_again_and_costs_no_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(service, "HEAR_SECONDS", 0.1)
+    monkeypatch.setattr(hearsay, "HEAR_SECONDS", 0.1)
     async with household(tmp_path, 3) as [first, second, third]:
         link = second.seat.peers.links[first.id]
         with failing(second.folder / "household.json"):
@@ -263,3 +265,34 @@ async def test_a_list_of_members_that_cannot_be_kept_is_heard_again_and_costs_no
         await until(lambda: second.seat.enrolment.roster and not second.seat.enrolment.roster.get(third.id))
         assert second.seat.peers.links[first.id] is link
         assert caplog.text.count(f"that {second.seat.enrolment.name_of(first.id)} tells cannot be kept") == 1
+
+
+async def test_a_result_that_cannot_be_kept_is_in_every_inbox_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "OWED_SECONDS", 0.1)
+    async with household(tmp_path, 2) as [first, second]:
+        granted = (await first.seat.slots.claim("brief", SLOT)).claim
+        assert granted
+        with failing(first.folder / "inbox.db"):
+            with pytest.raises(StoreError):
+                await first.seat.slots.settle(granted, "It will rain.")
+            assert "was run" in (await first.seat.slots.claim("brief", SLOT)).reason
+
+        async def there() -> bool:
+            texts = [[each.text for each in await each.seat.results.entries()] for each in (first, second)]
+            return texts == [["It will rain."]] * 2
+
+        await until(there)
+        assert [each.state for each in await first.seat._claims.load()] == [State.DONE]
+
+
+async def test_a_result_that_is_owed_is_written_at_the_end(tmp_path: Path) -> None:
+    async with neighbours(tmp_path, 1) as [device]:
+        await until(device.drives)
+        granted = (await device.seat.slots.claim("brief", SLOT)).claim
+        assert granted
+        with failing(device.folder / "inbox.db"), pytest.raises(StoreError):
+            await device.seat.slots.settle(granted, "It will rain.")
+    async with neighbours(tmp_path, 1) as [device]:
+        assert [each.text for each in await device.seat.results.entries()] == ["It will rain."]

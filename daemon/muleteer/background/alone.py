@@ -9,10 +9,10 @@ import asyncio
 import json
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from muleteer.durable import write_durably
+from muleteer.seat.results import Results
 from muleteer.services import Claim, Claimed, Driver, InboxEntry
 from muleteer.store.inbox import InboxStore
 
@@ -29,6 +29,8 @@ class Alone:
     def __init__(self, folder: Path, device: str) -> None:
         self._path, self._device = folder / "own-slots.json", device
         self._inbox = InboxStore(folder / "inbox.db", device)
+        nobody = lambda *_: None  # noqa: E731
+        self._results = Results(self._inbox, nobody, nobody, nobody)
         self._slots: dict[str, list[str]] = {}
 
     async def open(self) -> None:
@@ -44,6 +46,7 @@ class Alone:
             ) from error
 
     async def close(self) -> None:
+        await self._results.close()
         await self._inbox.close()
 
     async def driver(self) -> Driver:
@@ -53,15 +56,16 @@ class Alone:
         slots = self._slots.get(skill, [])
         if slot in slots:
             return Claimed(None, f"{skill} at {slot} was begun on this device already.")
-        self._slots[skill] = [*slots, slot][-MOST_SLOTS:]
-        await asyncio.to_thread(write_durably, self._path, json.dumps(self._slots).encode())
+        begun = self._slots | {skill: [*slots, slot][-MOST_SLOTS:]}
+        await asyncio.to_thread(write_durably, self._path, json.dumps(begun).encode())
+        self._slots = begun
         return Claimed(Claim(skill, slot, 0, self._device))
 
     async def may_finish(self, claim: Claim) -> bool:
         return True
 
     async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
-        await self._inbox.write(claim.skill, claim.slot, text, done, datetime.now(UTC))
+        await self._results.write(claim.skill, claim.slot, text, done, private)
 
     async def entries(self, limit: int = 50, unread: bool = False) -> list[InboxEntry]:
         return await self._inbox.entries(limit, unread)

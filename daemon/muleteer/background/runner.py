@@ -214,7 +214,7 @@ class Background:
         claimed = await self._seat.claim(skill, slot)
         ended = Ended(skill, slot, "skipped", claimed.reason or f"{reason[:1].upper()}{reason[1:]}.")
         if claimed.claim is not None:
-            await self._seat.settle(claimed.claim, f"{skill} was not run: {reason}.", done=False)
+            ended = await self._settle(claimed.claim, ended, f"{skill} was not run: {reason}.")
             self._passed_on(ended)
         return ended
 
@@ -225,13 +225,24 @@ class Background:
         said = ended.text or ended.reason
         private = claim.skill in self._catalogue().private
         if await self._seat.may_finish(claim):
-            await self._seat.settle(claim, said, done=ended.state == "done", private=private)
+            ended = await self._settle(claim, ended, said, private)
             self._passed_on(replace(ended, text="", reason=PRIVATE) if private else ended)
             return ended
         if not self._repeatable(claim.skill):  # else the next driver runs it again, and that result counts
             told = f"{claim.skill} ended {UNSEATED}: {said}"
-            await self._seat.settle(claim, told, done=False, private=private)
+            kept = await self._settle(claim, replace(ended, state="elsewhere", reason=""), told, private)
+            return replace(kept, reason=f"It ended {UNSEATED}. {kept.reason}".rstrip())
         return replace(ended, state="elsewhere", reason=f"It ended {UNSEATED}.")
+
+    async def _settle(self, claim: Claim, ended: Ended, text: str, private: bool = False) -> Ended:
+        """What has ended, has, even if the disk does not take what it came to: then the reason says so."""
+        try:
+            await self._seat.settle(claim, text, done=ended.state == "done", private=private)
+        except OSError as error:
+            log.error("what %s at %s came to is not kept: %s", claim.skill, claim.slot, error)
+            what = "This" if ended.state == "skipped" else "It ran, but its result"
+            return replace(ended, reason=f"{ended.reason} {what} could not be kept: {error}".lstrip())
+        return ended
 
     async def _turn(self, claim: Claim) -> Ended:
         skill, slot = claim.skill, claim.slot

@@ -26,6 +26,7 @@ from muleteer.seat.results import Results
 from muleteer.seat.slots import Repeats, lost
 from muleteer.services import Claim, Claimed, Driver
 from muleteer.settings.seat import SeatSettings
+from muleteer.store.database import StoreError
 from muleteer.store.inbox import InboxStore, Written
 
 log = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ class EtcdSeatService:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self.results.close()
         await self._inbox.close()
 
     async def watch(self, strain: Callable[[], Awaitable[str]]) -> None:
@@ -81,8 +83,11 @@ class EtcdSeatService:
         return await self._seat.may_finish(claim)
 
     async def settle(self, claim: Claim, text: str, done: bool = True, private: bool = False) -> None:
+        """Raises `OSError` when it is not kept everywhere it should be."""
         try:
             await self._seat.settle(claim, text, done)
+        except EtcdError as error:
+            raise OSError(f"the etcd cluster does not answer: {error}.") from error
         finally:
             await self.results.write(claim.skill, claim.slot, text, done, private)
 
@@ -145,7 +150,7 @@ class EtcdSeatService:
                 await self.repeats.repeat(Claim(left.skill, left.slot, left.term, self._me))
             else:
                 await self.results.write(left.skill, left.slot, lost(left.skill), False)
-        except (EtcdError, MuleteerError) as error:
+        except (EtcdError, MuleteerError, StoreError) as error:
             log.warning("The run of %s at %s that was left: %s", left.skill, left.slot, error)
 
     def _changed(self, change: RoleChange) -> None:

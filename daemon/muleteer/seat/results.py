@@ -1,14 +1,17 @@
 """What background turns came to, on every device: the inbox, and how devices hand each other what they lack.
 
 Two devices tell each other the number of the newest entry they have of each device; whoever has more sends
-it, in order. Knows frames about the inbox; not who drives.
+it, in order. A result that the disk does not take is kept in memory until it does. Knows frames about the
+inbox; not who drives.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -20,6 +23,8 @@ from muleteer.store.inbox import MOST_DEVICES, InboxStore, Written
 log = logging.getLogger(__name__)
 
 MOST_WAITING = 500  # frames, while the disk is slow; those beyond are asked for again
+MOST_OWED = 50  # results that are not on disk; a household has a handful a day
+OWED_SECONDS = 10.0  # between two tries to write them
 
 Say = Callable[[str, Mapping[str, object]], object]
 
@@ -36,13 +41,53 @@ class Results:
     ) -> None:
         self._store, self._say, self._tell, self._arrived = store, say, tell, arrived
         self._frames: asyncio.Queue[tuple[str, Body]] = asyncio.Queue()
+        self._owed: deque[tuple[str, str, str, bool, datetime, bool]] = deque()
+        self._paying = asyncio.Lock()
+        self._retrying: asyncio.Task[None] | None = None
 
     async def write(self, skill: str, slot: str, text: str, done: bool, private: bool = False) -> None:
         """A new entry, here now and elsewhere soon; of a `private` one the others learn only that it is
-        there. Raises `StoreError`."""
-        entry = await self._store.write(skill, slot, text, done, datetime.now(UTC), private)
-        self._arrived(entry)
-        self._tell(await self._have())
+        there. Raises `StoreError` when it is not on disk; it is tried again until it is, or until `close`."""
+        self._owed.append((skill, slot, text, done, datetime.now(UTC), private))
+        try:
+            await self._pay()
+        except StoreError as error:
+            log.error("What %s came to is not in the inbox yet: %s", skill, error)
+            if len(self._owed) > MOST_OWED:
+                self._owed.popleft()
+            if self._retrying is None or self._retrying.done():
+                self._retrying = asyncio.create_task(self._retry(), name="results that are owed")
+            raise
+
+    async def close(self) -> None:
+        """Try once more to write what is owed."""
+        if self._retrying:
+            self._retrying.cancel()
+            await asyncio.wait([self._retrying])
+        try:
+            await self._pay()
+        except StoreError as error:
+            log.error("%d results of background turns are lost: %s", len(self._owed), error)
+
+    async def _retry(self) -> None:
+        while self._owed:
+            await asyncio.sleep(OWED_SECONDS)
+            with suppress(StoreError):
+                await self._pay()
+
+    async def _pay(self) -> None:
+        """Write what is owed, the oldest first. Raises `StoreError`."""
+        async with self._paying:
+            while self._owed:
+                result = self._owed.popleft()
+                try:
+                    entry = await self._store.write(*result)
+                except StoreError:
+                    self._owed.appendleft(result)
+                    raise
+                self._arrived(entry)
+                with suppress(StoreError):  # others ask when they are linked
+                    self._tell(await self._have())
 
     async def entries(self, limit: int = 50, unread: bool = False) -> list[InboxEntry]:
         """As `services.Inbox` has it."""
@@ -67,7 +112,7 @@ class Results:
             peer, body = await self._frames.get()
             try:
                 await self._answer(peer, body)
-            except (BadFrameError, StoreError) as error:
+            except (BadFrameError, StoreError, OverflowError) as error:
                 log.warning("What a device has sent for the inbox is lost: %s", error)
 
     async def _answer(self, peer: str, body: Body) -> None:

@@ -21,6 +21,7 @@ from muleteer.seat import pairing
 from muleteer.seat.claims import Settled
 from muleteer.seat.codec import message_frame, message_from
 from muleteer.seat.enrolment import Enrolling, Enrolment
+from muleteer.seat.hearsay import Hearsay
 from muleteer.seat.identity import load_identity
 from muleteer.seat.link import Address
 from muleteer.seat.machine import Machine
@@ -29,7 +30,6 @@ from muleteer.seat.messages import Durable, Message, RoleChange
 from muleteer.seat.network import Network
 from muleteer.seat.peers import Peers
 from muleteer.seat.results import Results
-from muleteer.seat.roster import RosterFullError
 from muleteer.seat.slots import Slots
 from muleteer.seat.twins import advice
 from muleteer.seat.view import View
@@ -44,7 +44,6 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 8.0  # for the device that shows a code; an announcement takes 1.2 s, and half may be lost
 LISTEN_SECONDS = 2.0  # for announcements, on a device that does not listen all the time
-HEAR_SECONDS = 10.0  # until a list of members that could not be kept is tried again
 STRAIN_SECONDS = 5.0  # a processor heats up in that
 LEAVE_SECONDS = 1.0  # for handing over at the end
 
@@ -72,7 +71,7 @@ class SeatService:
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking_part = False
         self._strained = self._ailing = ""  # why it would rather not drive; why it cannot
-        self._unheard: dict[str, Body] = {}  # of each peer the list of members that could not be kept
+        self._hearsay = Hearsay(self.enrolment, self._start, self._sent_away)
         self._claims = ClaimStore(state / "claims.db")
         self._inbox = InboxStore(state / "inbox.db", self.identity.id)
         self.results = Results(self._inbox, self.peers.send, self._tell_all, self._arrived)
@@ -110,6 +109,7 @@ class SeatService:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+        await self.results.close()
         await self._claims.close()
         await self._inbox.close()
 
@@ -220,6 +220,9 @@ class SeatService:
             self._roster_changed()
         return gone.name or gone.id[:8]
 
+    def _sent_away(self) -> None:
+        self._start(self._leave(), "leaving of the household")
+
     async def _leave(self) -> None:
         """This device belongs to no household any more."""
         await self.machine.ask(lambda now: self.machine.election.give("it leaves the household", now))
@@ -282,30 +285,7 @@ class SeatService:
         elif body.get("k") == "met":
             self.peers.found(str(body.get("id")), [Address(str(body.get("host")), int(body.get("port", 0)))])
         elif body.get("k") == "roster":
-            self._hear_members(peer, body)
-
-    def _hear_members(self, peer: str, body: Body) -> None:
-        """Raises what `heard` does. A list that cannot be kept is heard again later."""
-        try:
-            belongs = self.enrolment.hear(peer, body)
-        except (OSError, RosterFullError) as error:
-            if peer not in self._unheard:
-                name = self.enrolment.name_of(peer)
-                log.warning("The list of members that %s tells cannot be kept yet: %s", name, error)
-                self._start(self._hear_again(peer), "hearing of members")
-            self._unheard[peer] = body
-            return
-        self._unheard.pop(peer, None)
-        if not belongs:
-            self._start(self._leave(), "leaving of the household")
-
-    async def _hear_again(self, peer: str) -> None:
-        while peer in self._unheard:
-            await asyncio.sleep(HEAR_SECONDS)
-            if not self.peers.is_wanted(peer):
-                self._unheard.pop(peer, None)
-            elif body := self._unheard.get(peer):
-                self._hear_members(peer, body)
+            self._hearsay.hear(peer, body)
 
     def _meet(self, peer: str, port: int) -> None:
         """A member has connected, and listens at that port: it and the others shall find each other."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from muleteer.seat.claims import Settled, State, Verdict
 from muleteer.seat.results import Results
 from muleteer.seat.work import Work
 from muleteer.services import Claim, Claimed, Driver
+from muleteer.store.database import StoreError
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +114,8 @@ class Slots:
         if settled.verdict is Verdict.RUN:
             await self.repeats.repeat(Claim(claim.skill, claim.slot, claim.term, self._me))
         else:
-            await self._results.write(claim.skill, claim.slot, lost(claim.skill), False)
+            with suppress(StoreError):  # it is written later
+                await self._results.write(claim.skill, claim.slot, lost(claim.skill), False)
 
     def _sentence(self) -> str:
         reason = self._seat.now().reason
