@@ -23,7 +23,7 @@ from muleteer.documents.service import FolderDocuments
 from muleteer.gateway.events import events_route
 from muleteer.gateway.memory import ForgetTalks, memory_routes
 from muleteer.gateway.offline import offline_route
-from muleteer.gateway.seat import seat_routes
+from muleteer.gateway.seat import no_seat_routes, seat_routes
 from muleteer.gateway.sessions import Conversations
 from muleteer.gateway.timers import timer_routes
 from muleteer.identity import device_id
@@ -42,7 +42,7 @@ from muleteer.web.fetching import WebReader
 
 log = logging.getLogger(__name__)
 
-NO_SEAT = "this device takes no part in a household; its log says why."
+NO_SEAT = "This device takes no part in a household: {}."
 NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings names one."
 
 
@@ -96,14 +96,14 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     timers = DeviceTimers(TimerStore(settings.state / "timers.db"), broadcast, chime)
     closing.add("timers", timers.close)
     await timers.open()
-    seat = await _seat(settings, closing, broadcast)
+    seat, why = await _seat(settings, closing, broadcast)
     return Household(
         Services(
             documents=documents if settings.files.folders else Absent(NO_FOLDERS),
             calendars=calendars,
             timers=timers,
-            seat=seat.slots if seat else Absent(NO_SEAT),
-            inbox=seat.results if seat else Absent(NO_SEAT),
+            seat=seat.slots if seat else Absent(why),
+            inbox=seat.results if seat else Absent(why),
             notebook=notebook,
             memory=HomeMemory(memory, privacy),
             offline=offline,
@@ -125,7 +125,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             *conversations.routes(),
             *timer_routes(timers),
             events_route(broadcast),
-            *(seat_routes(seat, seat.view) if seat else []),
+            *(seat_routes(seat, seat.view) if seat else no_seat_routes(why)),
         ],
         {"web": lambda new: reader.limit(*_web(new))},
     )
@@ -148,17 +148,18 @@ def _device(folder: Path) -> str:
 
 async def _seat(
     settings: Settings, closing: Closing, broadcast: Broadcast
-) -> SeatService | EtcdSeatService | None:
-    """This device's part in the household; None where what it must not forget is damaged."""
+) -> tuple[SeatService | EtcdSeatService | None, str]:
+    """This device's part in the household; None, and why, where what it must not forget is damaged."""
     try:
         in_etcd = settings.seat.enabled and settings.seat.backend == "etcd"
         kind = EtcdSeatService if in_etcd else SeatService
         seat = kind(settings.seat, settings.state, broadcast)
         await seat.open()
     except OSError as error:
-        log.error("This device takes no part in a household: %s", error.strerror or error)
-        return None
+        why = NO_SEAT.format(str(error.strerror or error).rstrip("."))
+        log.error("%s", why)
+        return None, why
     closing.add("seat", seat.close)
     leave = seat.leave if isinstance(seat, SeatService) else seat.close
     closing.add("part in the household", leave, urgent=True)  # another device takes over at once
-    return seat
+    return seat, ""

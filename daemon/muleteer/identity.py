@@ -12,7 +12,7 @@ import secrets
 from pathlib import Path
 
 from muleteer.durable import write_durably
-from muleteer.files import open_regular, read_whole
+from muleteer.files import open_regular
 
 FILE_NAME = "device-id"
 FORM = re.compile(r"[0-9a-f]{32}\n?")
@@ -36,10 +36,11 @@ def device_id(folder: Path) -> str:
 
 def _read(path: Path) -> str:
     with open_regular(path) as file:
-        content = read_whole(file, 2 * SIZE + 1).decode(errors="replace")
+        content = file.read(2 * SIZE + 2).decode(errors="replace")  # a larger file is damaged, too
     if not FORM.fullmatch(content):
         raise OSError(
             errno.EINVAL,
-            f"{path} is damaged; restore it, or remove it and this device counts as a new one",
+            f"{path} is damaged; restore it; or remove it, device-key and household.json beside it: then "
+            "this device counts as a new one and may join a household again",
         )
     return content.strip()

@@ -39,6 +39,7 @@ WRONG = {
     b'{"message": "\\ud800"}': "not valid JSON: unexpected end of hex escape at line 1 column 20.",
     b"[" * 100_000: "not valid JSON: recursion limit exceeded",
     b'["hi"]': "The body must be a JSON object such as",
+    b'{"message": "hi", "session": "two words"}': "A session's name has at most 64 letters, digits and _",
     b"{}": 'The key "message" is missing',
     b'{"message": 3}': '"message" is wrong: it must be a valid string.',
     b'{"message": NaN}': '"message" is wrong',

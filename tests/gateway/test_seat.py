@@ -49,7 +49,6 @@ async def test_a_household_is_made_looked_at_and_left_over_http(two: list[Neighb
             "connected": True,
             "address": "127.0.0.1",
             "last_contact_s": 0,
-            "doubled": False,
             "enrolled": True,
             "doubled": False,
         }

@@ -41,7 +41,9 @@ async def member(
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             fields = membership_fields(enrolled)
-            outcome.set_result(await pairing.let_in(reader, writer, code, DEVICE, admit, fields))
+            outcome.set_result(
+                await pairing.let_in(reader, writer, pairing.Invitation(code, 0.0), DEVICE, admit, fields)
+            )
         except SeatError as error:
             outcome.set_exception(error)
         writer.close()

@@ -12,12 +12,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from muleteer.errors import SeatError
+from muleteer.seat import enrolment
 from muleteer.seat.codec import message_frame
 from muleteer.seat.door import AT_ONCE, MOST_FROM_ONE
 from muleteer.seat.identity import Identity, load_identity
-from muleteer.seat.link import BURST, UNSENT
+from muleteer.seat.link import BURST, UNSENT, Address
 from muleteer.seat.messages import Kind, Message
-from muleteer.seat.pairing import CODE_TRIES
+from muleteer.seat.pairing import CODE_TRIES, STEP_SECONDS
 from muleteer.seat.trust import contexts, joining_context
 from muleteer.seat.wire import encode
 from tests.seat.neighbours import Neighbour, household, neighbours, pair, together, until
@@ -113,6 +114,30 @@ async def test_a_code_is_good_for_a_few_tries(tmp_path: Path) -> None:
         await until(lambda: together([first, second]))
         with pytest.raises(SeatError, match="belongs to a household"):
             await second.seat.join(code, first.address)
+
+
+async def test_strangers_who_prove_nothing_use_up_no_try_and_hold_nobody_up(tmp_path: Path) -> None:
+    async with neighbours(tmp_path, 3) as [first, second, third]:
+        code = str((await first.seat.invite())["code"])
+        place = Address("127.0.0.1", first.seat.peers.port)
+        for _ in range(CODE_TRIES + 1):
+            visited = await third.seat.peers.visit(place)
+            assert visited
+            visited[2].write(encode({"spake": "53" + "00" * 32}))
+            visited[2].transport.abort()
+        silent = await third.seat.peers.visit(place)
+        assert silent
+        async with asyncio.timeout(STEP_SECONDS / 2):
+            await second.seat.join(code, first.address)
+        silent[2].transport.abort()
+        await until(lambda: together([first, second]))
+        code = str((await first.seat.invite())["code"])
+        held = [await third.seat.peers.visit(place) for _ in range(enrolment.MOST_FROM_ONE)]
+        with pytest.raises(SeatError, match="no code is shown"):
+            await third.seat.join(code, first.address)
+        for each in held:
+            assert each
+            each[2].transport.abort()
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def _seat(daemon: Daemon) -> Iterator[Finding]:
     try:
         yield seat(daemon.get("/v1/seat"))
     except MuleteerError as error:
-        yield doubtful("seat", str(error), "See seat.enabled in the settings.")
+        yield bad("seat", str(error), "Do what it says, then: sudo systemctl restart muleteer.")
 
 
 def _timers(daemon: Daemon) -> Iterator[Finding]:

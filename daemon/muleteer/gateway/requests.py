@@ -27,6 +27,7 @@ BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by c
 
 LONGEST_NAME = 64  # characters of a brain's name
 SESSION = r"^[A-Za-z0-9_.-]{0,64}$"  # a name for programs, short enough to be kept with every turn and note
+WRONG_SESSION = "A session's name has at most 64 letters, digits and _ . - ; see `muleteer sessions`."
 
 Body = TypeVar("Body", bound=BaseModel)
 
@@ -82,6 +83,8 @@ async def read_as(model: type[Body], request: Request, example: str) -> Body:
         return model.model_validate_json(await read_body(request))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
+        if first["type"] == "string_pattern_mismatch" and first["loc"] == ("session",):
+            raise RequestError(WRONG_SESSION) from None
         place = ".".join(str(part) for part in first["loc"])
         said = f"{place}: {first['msg']}" if place else first["msg"]
         raise RequestError(f"The body is wrong ({said}); send a JSON object such as {example}.") from None
@@ -165,6 +168,8 @@ def _sentence(error: ErrorDetails) -> str:
         return f"There is no key {where[:100]}; {hint}{'?' if near else '.'}"
     if kind == "missing":
         return f"The key {where} is missing; send a JSON object such as {EXAMPLE}."
+    if kind == "string_pattern_mismatch" and error["loc"] == ("session",):
+        return WRONG_SESSION
     if not error["loc"]:
         return f"The body must be a JSON object such as {EXAMPLE}."
     return f"{where} is wrong: {error['msg'].replace('Input should be', 'it must be')}."

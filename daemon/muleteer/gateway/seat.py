@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from muleteer.errors import SeatError
 from muleteer.gateway import replies
 from muleteer.gateway.requests import read_as
 
@@ -50,6 +51,16 @@ class Forgetting(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     device: str = Field(min_length=1, max_length=64)
+
+
+def no_seat_routes(reason: str) -> list[BaseRoute]:
+    """Where it would be, on a device that takes no part for this reason, a sentence."""
+
+    async def absent(request: Request) -> Response:
+        raise SeatError(reason)
+
+    paths = ("/v1/seat", "/v1/seat/{what}", "/v1/devices")
+    return [Route(path, absent, methods=["GET", "POST"]) for path in paths]
 
 
 def seat_routes(seat: Seated, view: Seen) -> list[BaseRoute]:

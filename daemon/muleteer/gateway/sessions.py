@@ -18,7 +18,7 @@ from muleteer.engine.protocol import Message
 from muleteer.errors import MuleteerError, RequestError, StorageError
 from muleteer.gateway import replies
 from muleteer.gateway.memory import ForgetTalks
-from muleteer.gateway.requests import SESSION
+from muleteer.gateway.requests import SESSION, WRONG_SESSION
 from muleteer.session import told_again
 from muleteer.store.memory import TurnMemory
 
@@ -84,7 +84,5 @@ class Conversations:
 def _name(request: Request) -> str:
     name = str(request.path_params["name"])
     if not name or not re.fullmatch(SESSION, name):
-        raise RequestError(
-            "A session's name has at most 64 letters, digits and _ . - ; see `muleteer sessions`."
-        )
+        raise RequestError(WRONG_SESSION)
     return name

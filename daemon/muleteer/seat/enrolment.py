@@ -11,6 +11,7 @@ import asyncio
 import errno
 import logging
 import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 Fields = Mapping[str, object]
 Enrolling = tuple[Voter, ...]
+MOST_ASKING, MOST_FROM_ONE = 8, 2  # newcomers at once, and of them from one address: a stranger may be silent
 RETRY_SECONDS = 1.0  # until the driver tries again to enrol a device that could not be enrolled
 
 
@@ -54,12 +56,24 @@ class Enrolment:
 
     def __init__(self, folder: Path, identity: Identity, priority: int, changed: Callable[[], None]) -> None:
         self._folder, self._identity, self._changed = folder, identity, changed
-        self.roster: Roster | None = load_roster(folder)
+        self.roster: Roster | None = self._own(load_roster(folder))
         self.invitation: Invitation | None = None
-        self._pairing = asyncio.Lock()
+        self._asking: Counter[str] = Counter()  # newcomers, by address
         self._entering = ""  # who has been handed the household, and may not have kept it yet
         self._priorities = {identity.id: priority}
         self._news = asyncio.Event()
+
+    def _own(self, roster: Roster | None) -> Roster | None:
+        """Raises `OSError` for the list of a household to which this device belonged under another id or
+        key: nobody there knows it any more."""
+        us = (self._identity.id, self._identity.public)
+        if roster is None or us in {(each.id, each.key) for each in roster.entries()}:
+            return roster
+        raise OSError(
+            errno.EINVAL,
+            f"{self._folder / FILE_NAME} is that of a device with another id or key than this one has now; "
+            "restore device-id and device-key, or remove that file, start Muleteer again and join again",
+        )
 
     @property
     def me(self) -> str:
@@ -128,28 +142,39 @@ class Enrolment:
     async def let_in(
         self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, membership: Membership
     ) -> None:
-        """Answer a newcomer, one at a time."""
+        """Answer a newcomer. Several may ask at the same time; one is let in."""
         shown = self.invitation
         now = asyncio.get_running_loop().time()
-        if self._pairing.locked() or shown is None or shown.until < now or not shown.tries:
+        busy = self._asking.total() >= MOST_ASKING or self._asking[host] >= MOST_FROM_ONE
+        if busy or shown is None or shown.until < now or not shown.tries:
             writer.write(pairing.refusal("no code is shown there now; run `muleteer seat join` on it"))
             return
-        async with self._pairing:
-            shown.tries -= 1
-            try:
-                fields = membership_fields(membership)
-                name = await pairing.let_in(reader, writer, shown.code, self.me, self._admit, fields)
-            except (SeatError, RosterFullError, OSError) as error:
-                log.warning("A device at %s was not let in (%d more tries): %s", host, shown.tries, error)
-                writer.write(pairing.refusal("the code is wrong or was used up, or it cannot be kept"))
-                return
-            finally:
+        self._asking[host] += 1
+        admitted: list[str] = []
+
+        def admit(device: str, key: str, name: str) -> Roster:
+            if self.invitation is not shown or self._entering:
+                raise SeatError("The code lets in one device, and another one was first.")
+            admitted.append(device)
+            return self._admit(device, key, name)
+
+        try:
+            fields = membership_fields(membership)
+            name = await pairing.let_in(reader, writer, shown, self.me, admit, fields)
+        except (SeatError, RosterFullError, OSError) as error:
+            log.warning("A device at %s was not let in (%d more tries): %s", host, shown.tries, error)
+            writer.write(pairing.refusal("the code is wrong or was used up, or it cannot be kept"))
+            return
+        finally:
+            self._asking[host] -= 1
+            self._asking += Counter()  # without those at zero
+            if admitted:
                 self._entering = ""
-            log.info("%s has joined the household.", name)
-            if self.invitation is shown:
-                self.invitation = None
-            self._news.set()
-            self._changed()
+        log.info("%s has joined the household.", name)
+        if self.invitation is shown:
+            self.invitation = None
+        self._news.set()
+        self._changed()
 
     def _admit(self, device: str, key: str, name: str) -> Roster:
         if self.roster is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from muleteer.durable import write_durably
-from muleteer.files import open_regular, read_whole
+from muleteer.files import open_regular
 from muleteer.identity import device_id
 
 FILE_NAME = "device-key"
@@ -41,7 +41,7 @@ def load_identity(folder: Path) -> Identity:
     path = folder / FILE_NAME
     try:
         with open_regular(path) as file:
-            content = read_whole(file, 2 * SIZE + 1).decode(errors="replace")
+            content = file.read(2 * SIZE + 2).decode(errors="replace")  # a larger file is damaged, too
     except FileNotFoundError:
         key = Ed25519PrivateKey.generate()
         write_durably(path, f"{key.private_bytes_raw().hex()}\n".encode())
@@ -49,7 +49,8 @@ def load_identity(folder: Path) -> Identity:
     if not FORM.fullmatch(content):
         raise OSError(
             errno.EINVAL,
-            f"{path} is damaged; restore it, or remove it and let this device join its household again",
+            f"{path} is damaged; restore it; or remove it and household.json beside it, and let this device "
+            "join its household again",
         )
     return Identity(device, private_from_hex(content.strip()))
 

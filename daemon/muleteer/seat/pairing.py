@@ -35,7 +35,7 @@ from muleteer.seat.roster import Member, Roster
 from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
 
 CODE_SECONDS = 300.0  # a code is good for; the other device stands in the same home
-CODE_TRIES = 3  # exchanges for one code: with a million secrets, a stranger's chance is 3 in a million
+CODE_TRIES = 3  # wrong ones for one code: with a million secrets, a stranger's chance is 3 in a million
 DIGITS = 6  # of the secret
 PREFIX = 4  # digits of the device's id, in front of the secret: they tell whom to ask
 CODE = re.compile(rf"([0-9a-f]{{{PREFIX}}})[- ]?([0-9]{{{DIGITS}}})")
@@ -83,22 +83,28 @@ def read_code(text: str) -> tuple[str, str]:
 async def let_in(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    code: str,
+    shown: Invitation,
     device: str,
     admit: Callable[[str, str, str], Roster],
     enrolled: list[object],
 ) -> str:
-    """The member's part; returns the newcomer's name. `admit(id, key, name)` adds it to the list; `enrolled`
-    is the membership of the election, as frames have it.
+    """The member's part; returns the newcomer's name. Only a proof of a wrong code costs one of the tries:
+    who says nothing, or learns our half and hangs up, has found out nothing. `admit(id, key, name)` adds it
+    to the list; `enrolled` is the membership of the election, as frames have it.
 
     Raises `SeatError` if the newcomer does not know the code, and what `admit` raises.
     """
-    spake = SPAKE2_B(code.encode(), idA=NEWCOMER, idB=device.encode())
+    spake = SPAKE2_B(shown.code.encode(), idA=NEWCOMER, idB=device.encode())
     ours = await asyncio.to_thread(spake.start)
     theirs = _hex(await _next(reader), "spake")
     writer.write(encode({"spake": ours.hex()}))
     key = await asyncio.to_thread(_finish, spake, theirs)
-    told = _open(key, NEWCOMER, _hex(await _next(reader), "box"))
+    box = _hex(await _next(reader), "box")
+    if not shown.tries:
+        raise SeatError(f"Not let in: {WRONG_CODE}.")
+    shown.tries -= 1
+    told = _open(key, NEWCOMER, box)
+    shown.tries += 1
     try:
         newcomer = Member(told["id"], told["key"], _name(told["name"]))
     except (KeyError, ValueError, TypeError) as error:
