@@ -27,7 +27,7 @@ async def reasons(state: Path) -> set[str]:
     closing = Closing()
     opened = await open_household(Settings(state=state), closing, nothing)
     faults = {MuleteerError: replies.on_fault}
-    app = Starlette(routes=opened.routes, exception_handlers=faults)  # type: ignore[arg-type]
+    app = Starlette(routes=opened.routes, exception_handlers=faults)
     try:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
             asked = [("GET", "/v1/seat"), ("GET", "/v1/seat/members"), ("POST", "/v1/seat/take")]
