@@ -31,7 +31,17 @@ def ask(served: Served, message: str) -> dict[str, Any]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     turn: dict[str, Any] = json.loads(done.stdout)
-    assert set(turn) == {"answer", "handles", "calls", "levels", "ms", "first_ms", "turn"}
+    assert set(turn) == {
+        "answer",
+        "brains",
+        "dropped",
+        "handles",
+        "calls",
+        "levels",
+        "ms",
+        "first_ms",
+        "turn",
+    }
     for level in turn["levels"]:
         assert set(level) == LEDGER
         assert level["prompt"] == level["reused"] + level["decoded"]
