@@ -18,6 +18,7 @@ from tests.conftest import Served
 pytestmark = pytest.mark.model("standard")
 
 LEDGER = {"name", "prompt", "reused", "decoded", "generated", "ms"}
+OUTCOME = {"answer", "brains", "calls", "dropped", "first_ms", "handles", "levels", "ms", "turn"}
 
 
 def ask(served: Served, message: str) -> dict[str, Any]:
