@@ -6,7 +6,8 @@ from muleteer.paths import share_dir
 from muleteer.skills import load_catalogue
 from muleteer.toolbox import Toolbox
 
-WORDS = 12  # of an example: each becomes an exchange in the planner's prompt
+WORDS = 15  # of an example: the first of each handle are exchanges in the planner's prompt
+MOST = 60  # examples of a handle: all are learned from at the start, a few hundred in less than a second
 
 
 def test_every_skill_and_tool_loads(toolbox: Toolbox) -> None:
@@ -24,7 +25,7 @@ def test_every_skill_and_tool_loads(toolbox: Toolbox) -> None:
 def test_examples_are_short_and_each_belongs_to_one_handle(toolbox: Toolbox) -> None:
     catalogue = load_catalogue([share_dir() / "skills"], toolbox)
     examples = [example for line in catalogue.menu() for example in line.examples]
-    assert all(3 <= len(line.examples) <= 8 for line in catalogue.menu())
+    assert all(3 <= len(line.examples) <= MOST for line in catalogue.menu())
     assert all(len(example.split()) < WORDS for example in examples)
     assert len(set(examples)) == len(examples)
 
