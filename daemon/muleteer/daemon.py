@@ -42,10 +42,11 @@ from muleteer.errors import (
     MuleteerError,
 )
 from muleteer.gateway.activation import Listeners
-from muleteer.gateway.app import Gateway, Report, build_app
+from muleteer.gateway.app import Report
 from muleteer.gateway.calls import call_route
 from muleteer.gateway.checks import check_route
 from muleteer.gateway.health import Health
+from muleteer.gateway.opening import Parts, open_gateway
 from muleteer.gateway.plan import plan_route
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
@@ -72,7 +73,6 @@ log = logging.getLogger(__name__)
 
 ENGINE_STOP_SECONDS = 10.0  # a chunk of prefill on a slow board, then the process is killed
 STOP_SECONDS = 40.0  # beyond stop_timeout, for all steps of a stop with their grace
-FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
 LOAD_SECONDS = 5.0  # beyond load_timeout: the load itself is told first what it was too slow for
 MCP_STOP_SECONDS = 6.0  # every server gets its three waits, all of them at the same time
 MIB = 2**20  # bytes
@@ -193,7 +193,6 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         "results": background_live,
         "engine.hot": lambda new: cooling.limit(new.engine.hot),
     }
-    model = settings.engine.model
     routes = [
         *household.routes,
         *steering_routes(renewal, health),
@@ -204,12 +203,8 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         *turns.traces.routes(),
         reloading(settings, reread or config.load, harness, renewal, live).route(),
     ]
-    parts = (turns, health, engine, lambda: harness.catalogue, model, listener.path, sections, routes)
-    server = HttpServer(build_app(Gateway(*parts, history=household.conversations.history)))
-    await server.start(listener.socket)
-    closing.add(
-        "connections", lambda: server.stop(gateway.stop_timeout), gateway.stop_timeout + FLUSH_SECONDS
-    )
+    parts = Parts(settings, engine, harness, turns, health, household, sections)
+    server = await open_gateway(parts, closing, listeners, listener, routes)
     closing.add("turns", lambda: _say_goodbye(alive, health, server, turns))
     closing.add("listeners", household.broadcast.close)
     if household.seat:
