@@ -98,7 +98,8 @@ def routing(
             asked = Routing(fewer(lines, quick, None), catalogue, settings.budgets, menus)
             command = shlex.join(["muleteer", *sys.argv[1:]])
             folder = journal or settings.state / "evaluate"
-            runs.append(Ran(*uvloop.run(running.run(asked, path, folder, command, say, introduce))))
+            manner = running.Manner(settings.engine.threads)
+            runs.append(Ran(*uvloop.run(running.run(asked, path, folder, command, say, introduce, manner))))
     report = Report(battery, half, runs)
     click.echo(report.markdown())
     report.save(files)
