@@ -70,7 +70,7 @@ class Settings(BaseSettings):
     models: Place = Field(default_factory=paths.models_dir, description="folder of fetched models")
     engine: EngineSettings = Field(default_factory=EngineSettings, description="the engine process")
     budgets: Budgets = Field(default_factory=Budgets, description="tokens and seconds of one turn")
-    gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="the Unix socket")
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="where clients connect")
     files: FilesSettings = Field(default_factory=FilesSettings, description="folders of documents")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="what is kept of past turns")
     tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what tools may do")

@@ -73,6 +73,38 @@ class UnknownTimerError(RequestError):
     status = 404
 
 
+class UnauthorizedError(RequestError):
+    """Who asks over the network has shown no token, or one that is not known here."""
+
+    code = "unauthorized"
+    status = 401
+
+
+class ForbiddenError(RequestError):
+    """The token does not allow this, or a web page of somebody else has sent the request."""
+
+    code = "forbidden"
+    status = 403
+
+
+class MisdirectedError(RequestError):
+    """The request's Host names another machine than this one."""
+
+    code = "misdirected"
+    status = 421
+
+
+class TooManyError(RequestError):
+    """Too many requests in too short a time. `retry_after` is a hint in seconds."""
+
+    code = "too_many_requests"
+    status = 429
+
+    def __init__(self, message: str, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
 class SeatError(RequestError):
     """What was asked of the driver's seat or the household cannot be done; the sentence says why."""
 

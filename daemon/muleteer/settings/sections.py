@@ -6,6 +6,7 @@ Knows limits and why they are where they are. Does not know where values come fr
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from muleteer import paths
 
 LONGEST_SOCKET_PATH = 107  # bytes; unix(7): sun_path holds 108 with its closing zero
+HOST = re.compile(r"[0-9A-Za-z._-]+|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*")  # a name or IPv4, or IPv6
 SHORTEST_IDLE = 10.0  # seconds; less would load the model again after every pause in a talk
 
 
@@ -49,6 +51,12 @@ def _short_enough(value: Path) -> Path:
     return value
 
 
+def _host(value: str) -> str:
+    if not HOST.fullmatch(value):
+        raise ValueError(f"{value!r} is no name or address; write it like mule.example.net, without a port")
+    return value.lower()
+
+
 def _never_or_a_while(value: float) -> float:
     if 0 < value < SHORTEST_IDLE:
         raise ValueError(f"must be 0 (never) or at least {SHORTEST_IDLE:.0f}")
@@ -65,6 +73,7 @@ Words = Annotated[str, Strict(), AfterValidator(_one_line)]
 Place = Annotated[Path, AfterValidator(_absolute)]
 Places = Annotated[tuple[Path, ...], AfterValidator(_all_absolute)]
 SocketPlace = Annotated[Place, AfterValidator(_short_enough)]
+Hosts = tuple[Annotated[Words, Field(min_length=1, max_length=253), AfterValidator(_host)], ...]
 SocketMode = Annotated[Literal[0o600, 0o660], BeforeValidator(_octal)]
 
 
@@ -176,7 +185,7 @@ class Budgets(Section):
 
 
 class GatewaySettings(Section):
-    """The Unix socket."""
+    """Where clients connect: the Unix socket, and the network if that is wished."""
 
     socket: SocketPlace = Field(default_factory=paths.socket_path, description="path of the Unix socket")
     socket_mode: SocketMode = Field(
@@ -187,6 +196,24 @@ class GatewaySettings(Section):
     )
     stop_timeout: Seconds = Field(
         10.0, ge=0.1, le=300.0, description="seconds that running turns get at stop; systemd kills after 90"
+    )
+    listen: Literal["off", "loopback", "lan"] = Field(
+        "off",
+        description="who may connect over TCP, with a token: nobody, this machine, or the local network",
+    )
+    port: Count = Field(
+        8765,
+        ge=0,
+        le=65_535,
+        description="TCP port for clients; the next free one if it is taken, and that from then on; 0: any",
+    )
+    tls: bool = Field(
+        False, description="true: TCP is encrypted, with a certificate that is made on this device"
+    )
+    hosts: Hosts = Field(
+        (),
+        max_length=32,
+        description="more names and addresses by which clients reach this device: mule.example.net",
     )
 
 
