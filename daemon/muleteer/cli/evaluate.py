@@ -68,6 +68,21 @@ def turns(quick: bool, most: int | None, sides: tuple[str, ...], **how: Any) -> 
 
 
 @evaluate.command()
+@battery_options
+def onetool(quick: bool, most: int | None, sides: tuple[str, ...], **how: Any) -> None:
+    """Turns of one tool with 4 and 24 tools in reach: seconds and tokens, harness against flat, both warm.
+
+    \b
+    Example:
+      muleteer evaluate onetool --model standard --json onetool.json
+    """
+    from muleteer.evaluate.batteries import onetool as battery
+
+    cases = fewer(battery.read(), quick, most)
+    run_battery(battery.OneTool(cases, paths_of(sides)), more=battery.ratios, **how)
+
+
+@evaluate.command()
 @click.option(
     "--category",
     "categories",

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from muleteer.engine.client import Engine
-from muleteer.evaluate.batteries.battery import HARNESS, SIDES, Answered, Case
-from muleteer.evaluate.batteries.flatly import FlatTurns
+from muleteer.evaluate.batteries.battery import SIDES, Answered, Case
+from muleteer.evaluate.batteries.home import Home
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.evaluate.batteries.shipped import catalogue, data_text, read_lines, result_of
-from muleteer.harness.events import LevelUse, TurnFailed, TurnFinished
-from muleteer.harness.turn import Harness
-from muleteer.settings.sections import Budgets
+from muleteer.harness.events import LevelUse
 from muleteer.tool import Result
 
 ANY = "*"
@@ -44,55 +42,33 @@ class Whole:
 
 
 class Turns:
-    """The battery: one harness and one flat loop over one simulated catalogue."""
+    """The battery: the shipped skills and tools in one simulated home."""
 
     name = "turns"
     context = 8192  # the harness's prompts beside all tools in one
     together = False
 
     def __init__(self, cases: Sequence[Whole], sides: Sequence[str] = SIDES) -> None:
-        self._catalogue, self._toolbox = catalogue()
+        self._home = Home(*catalogue(), self.context // 2)
         self.sides = tuple(sides)
         self._wholes = {whole.id: whole for whole in cases}
         self.cases = [Case(whole.id, whole.group) for whole in cases]
         self.digest = digest_of([data_text("turns.jsonl"), *self._wholes])
-        self._harness: Harness | None = None
-        self._flat: FlatTurns | None = None
 
     async def warm(self, engine: Engine, case: Case, side: str) -> None:
-        if self._harness is None:
-            self._harness = Harness(engine, self._catalogue, Budgets())
-            await self._harness.prepare()
-            for prompt in self._harness.prompts().values():
-                await engine.lane().warm(prompt)
-        if self._flat is None:
-            self._flat = FlatTurns(engine, self._toolbox, self.context // 2)
-        if side == HARNESS:
-            await self._harness.warm()
-        else:
-            await self._flat.warm()
+        await self._home.warm(engine, side)
 
     async def answer(self, engine: Engine, case: Case, side: str) -> tuple[Answered, Sequence[LevelUse]]:
         whole = self._wholes[case.id]
-        self._toolbox.begin(whole.results)
-        said, levels = await (self._in_harness(whole) if side == HARNESS else self._flatly(whole))
-        called = list(self._toolbox.called)
-        why = complaint(whole, called, said)
-        shown = ", ".join(f"{name}({json.dumps(given, ensure_ascii=False)})" for name, given in called)
-        return Answered(not why, f"[{shown}] {said}", why), levels
+        said, levels = await self._home.turn(side, whole.message, whole.results)
+        return judged(whole, self._home.called, said), levels
 
-    async def _in_harness(self, whole: Whole) -> tuple[str, Sequence[LevelUse]]:
-        assert self._harness is not None  # noqa: S101  (`warm` comes first)
-        async for event in self._harness.run(whole.message):
-            if isinstance(event, TurnFinished):
-                return event.answer, event.levels
-            if isinstance(event, TurnFailed):
-                return f"(failed: {event.message})", event.levels
-        return "", ()
 
-    async def _flatly(self, whole: Whole) -> tuple[str, Sequence[LevelUse]]:
-        assert self._flat is not None  # noqa: S101  (`warm` comes first)
-        return await self._flat.turn(whole.message)
+def judged(whole: Whole, called: Sequence[tuple[str, Mapping[str, Any]]], said: str) -> Answered:
+    """What a turn came to, and why that is wrong."""
+    why = complaint(whole, called, said)
+    shown = ", ".join(f"{name}({json.dumps(given, ensure_ascii=False)})" for name, given in called)
+    return Answered(not why, f"[{shown}] {said}", why)
 
 
 def read() -> list[Whole]:
