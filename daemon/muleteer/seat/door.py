@@ -16,7 +16,8 @@ import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
-from muleteer.seat.link import Allowance, tune
+from muleteer.allowance import Allowance
+from muleteer.seat.link import tune
 from muleteer.seat.trust import JOIN, TALK, Shown, shown_by
 
 log = logging.getLogger(__name__)

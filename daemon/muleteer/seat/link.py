@@ -12,9 +12,9 @@ import contextlib
 import logging
 import socket
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from muleteer.allowance import Allowance
 from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
 
 log = logging.getLogger(__name__)
@@ -38,29 +38,6 @@ class Address(NamedTuple):
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-@dataclass(slots=True)
-class Allowance:
-    """How much more somebody may do: `rate` a second, at most `burst` at once."""
-
-    rate: float
-    burst: float
-    left: float
-    at: float
-
-    @classmethod
-    def of(cls, rate: float, burst: float, now: float) -> Allowance:
-        return cls(rate, burst, burst, now)
-
-    def take(self, now: float) -> bool:
-        """Whether one more is allowed, and then it is taken."""
-        self.left = min(self.burst, self.left + (now - self.at) * self.rate)
-        self.at = now
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
 
 
 class Link:
