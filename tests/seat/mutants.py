@@ -37,6 +37,13 @@ class NoSilence(Election):
         return self._promised_until if self._promised_to != to else self.now
 
 
+class NoFirstStart(Election):
+    """Takes a second device of one image for the first."""
+
+    def _is_second(self, message: Message) -> bool:
+        return False
+
+
 class NoLease(Election):
     """Drives until somebody tells it not to."""
 
@@ -174,6 +181,7 @@ ELECTIONS: tuple[type[Election], ...] = (
     NoPreVote,
     NoPromise,
     NoSilence,
+    NoFirstStart,
     NoLease,
     TooLongALease,
     NoClock,

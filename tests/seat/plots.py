@@ -7,6 +7,7 @@ import random
 from muleteer.seat.election import Election
 from muleteer.seat.membership import Membership, Voter
 from muleteer.seat.messages import Durable
+from tests.seat.copies import ORIGINAL, Copied
 from tests.seat.host import Host
 from tests.seat.household import Household
 from tests.seat.invariants import BrokenError
@@ -88,4 +89,18 @@ def a_third_device(seed: int, machine: type[Election]) -> None:
     home.run(home.now + 1500)
 
 
-PLOTS = (a_contest, late_answers, short_memories, a_newcomer, a_third_device)
+def a_copy(seed: int, machine: type[Election]) -> None:
+    """A second device of the driver's image comes to the network, at once or after a while;
+    neither of them drives in the end."""
+    draw = random.Random(seed)
+    home = Copied(draw.choice(("abc", "abcd", "abcde")), seed, machine)
+    home.run(1000 + draw.uniform(0, 200))
+    home.start_copy()
+    home.run(home.now + draw.choice((0, 1000)) + draw.uniform(0, 300))
+    home.plug_in(draw.choice((5, 100, 300)))
+    home.run(home.now + 1500)
+    if [host.id for host in home.driving()] in ([], [ORIGINAL]):
+        raise BrokenError("none of the others drives")
+
+
+PLOTS = (a_contest, late_answers, short_memories, a_newcomer, a_third_device, a_copy)

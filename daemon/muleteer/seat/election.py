@@ -12,7 +12,10 @@ Why at most one device drives at one instant where a majority is required:
    elected only after the older one's lease, counted from when it *sent* what a quorum answered, has ended.
 3. A driver that stops by itself says so (`released`), and never drives in that term again: the promises made
    to it are void.
-4. Memberships change one device at a time, in steps whose quorums overlap (`membership`).
+4. Of two starts of one device, as two cards of one image are, only the one that was heard first gets votes
+   and is followed, until it has been silent for a promise. A device that was started again is silent for as
+   long by itself.
+5. Memberships change one device at a time, in steps whose quorums overlap (`membership`).
 `drives` asks the clock at the moment of acting, so a board that was suspended acts no more.
 
 With two devices there is no majority to ask. A device that hears the other refuse does not take the seat; of
@@ -21,7 +24,8 @@ may drive, and say that they are alone; one takes the even terms and one the odd
 
 Not promised: a device whose memory is older than it was (a restored image) may vote in one term again. It is
 silent first, so no two drive at one instant, but the term may have two drivers, one after the other. Peers
-that can see it warn.
+that can see it warn. And two devices of one image that never reach the same third one are each a quorum with
+those they reach; whom both reach finds them out (`twins`).
 """
 
 from __future__ import annotations
@@ -129,6 +133,7 @@ class Election(Tenure):
     def _notice(self, message: Message) -> None:
         """What any message tells: who has stopped driving, and whose memory is older than it was."""
         self._free(message.released)
+        self._heed(message)
         boot, term = self._met.setdefault(message.source, (message.boot, 0))
         if message.kind in ASKED_AHEAD:
             return
@@ -165,6 +170,7 @@ class Election(Tenure):
         """Whether nothing but the term stands against a vote for the sender."""
         return (
             message.stamp >= self.membership.stamp
+            and not self._is_second(message)
             and not self.drives(self.now)
             and self.now >= self._bound_until(message.source)
         )
@@ -209,6 +215,9 @@ class Election(Tenure):
             self._deadline = min(self._deadline, self.now + self.timing.again + self._delay())
 
     def _on_heartbeat(self, message: Message) -> None:
+        if self._is_second(message):
+            self._refuse(message)
+            return
         if message.term > self.term and self._keeps_it():
             self._retake(message)
             return

@@ -65,6 +65,9 @@ class Peers:
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._wake: dict[str, asyncio.Event] = {}
         self._known_here: set[str] = set()
+        self._dropped: set[str] = (
+            set()
+        )  # to be dialed at once: a second device of this id may have taken over
         self._parting: set[asyncio.Task[None]] = set()
         self._unknown: set[str] = set()
         self._twins = Twins()
@@ -234,6 +237,13 @@ class Peers:
             if self.links.get(link.peer) is link:
                 del self.links[link.peer]
                 self._owner.lost(link.peer, link.reason)
+                self._hurry(link)
+
+    def _hurry(self, link: Link) -> None:
+        """Dial at once who was connected for a while."""
+        if (wake := self._wake.get(link.peer)) and asyncio.get_running_loop().time() - link.since > SOON:
+            self._dropped.add(link.peer)
+            wake.set()
 
     async def _keep(self, peer: str) -> None:
         """Dial `peer` for as long as it is a member."""
@@ -242,8 +252,9 @@ class Peers:
         missed_since = loop.time()
         while True:
             wake.clear()
-            turn = peer in self._known_here or loop.time() - missed_since >= patient
+            turn = peer in self._known_here or peer in self._dropped or loop.time() - missed_since >= patient
             turn = turn and not self.is_doubled(peer)
+            self._dropped.discard(peer)
             for address in self._candidates(peer) if turn else ():
                 link = None if peer in self.links else await self._dial(address)
                 if link and not (patient and link.peer in self.links):

@@ -59,6 +59,9 @@ class Roles:
         self._failed = 0  # rounds since the last driver
         self._wanted: tuple[Voter, ...] | None = None
         self._met: dict[str, tuple[int, int]] = {}  # what each peer has shown: its boot, its greatest term
+        self._heeded: dict[
+            str, tuple[int, int]
+        ] = {}  # which start of each peer counts, and when it was heard
         self._unsaved = self._dirty = False
         self._messages: list[Message] = []
         self._changes: list[RoleChange] = []
@@ -170,6 +173,7 @@ class Roles:
     def _install(self, membership: Membership) -> None:
         self.membership, self._dirty, self._round = membership, True, None
         self._met = {id: met for id, met in self._met.items() if id in membership.ids}
+        self._heeded = {id: heeded for id, heeded in self._heeded.items() if id in membership.ids}
 
     def _promise(self, driver: str) -> None:
         self._promised_to, self._promised_term = driver, self.term
@@ -187,6 +191,16 @@ class Roles:
         if self.membership.rule is Rule.ONE or self.released >= self._start_term:
             return promised
         return max(promised, self._started + self.timing.promise)
+
+    def _heed(self, message: Message) -> None:
+        """Its sender's start counts, unless another start of that device has been heard within a promise."""
+        boot, heard = self._heeded.get(message.source, (message.boot, self.now))
+        if boot == message.boot or self.now >= heard + self.timing.promise:
+            self._heeded[message.source] = message.boot, self.now
+
+    def _is_second(self, message: Message) -> bool:
+        """Whether another start of its sender counts: one that may still drive."""
+        return self._heeded[message.source][0] != message.boot
 
     def _send(
         self,
