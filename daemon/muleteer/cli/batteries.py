@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from muleteer.evaluate.batteries.battery import Battery, Tried
+    from muleteer.evaluate.batteries.battery import Cases, Tried
     from muleteer.evaluate.batteries.reporting import Report
     from muleteer.evaluate.batteries.running import Conditions
 
@@ -67,7 +67,7 @@ def paths_of(sides: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def run_battery(
-    battery: Battery,
+    battery: Cases,
     *,
     model: str | None,
     json_file: Path | None,
@@ -78,8 +78,9 @@ def run_battery(
     against: str | None = None,
     note: str = "",
     more: Callable[[Sequence[Tried]], str] = lambda attempts: "",
+    run: Callable[..., Any] | None = None,
 ) -> Report:
-    """Run it, show its tables, write its files."""
+    """Run it (`run`: otherwise than on one engine), show its tables, write its files."""
     import uvloop
 
     from muleteer import config
@@ -98,7 +99,8 @@ def run_battery(
 
     folder = journal or settings.state / "evaluate"
     manner = running.Manner(settings.engine.threads, minutes)
-    work = running.run(battery, path, folder, command, say, introduce, manner)
+    runner: Callable[..., Any] = run or running.run
+    work = runner(battery, path, folder, command, say, introduce, manner)
     conditions, attempts = uvloop.run(work)
     if missing := len(battery.cases) * len(battery.sides) - len(attempts):
         note = f"{note} {missing} attempts were not made: the time was over before.".strip()

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from muleteer.cli.batteries import FOLDER, battery_options, fewer, in_turn, paths_of, run_battery
+from muleteer.cli.endpoint import endpoint
 from muleteer.cli.routing import routing
 
 
@@ -223,3 +224,4 @@ def sweep(
 
 
 evaluate.add_command(routing)
+evaluate.add_command(endpoint)

@@ -68,10 +68,10 @@ class Answered:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-class Battery(Protocol):
-    """`name` and `digest` (of the cases and of everything else that the result hangs on) tell one from
-    another; `context` is how many tokens the engine must hold. `together`: all cases of one side follow each
-    other, instead of all sides of one case."""
+class Cases(Protocol):
+    """`name` and `digest` (of the cases and of everything else that the result hangs on) tell one battery
+    from another; `context` is how many tokens the engine must hold. `together`: all cases of one side follow
+    each other, instead of all sides of one case."""
 
     @property
     def name(self) -> str: ...
@@ -85,6 +85,10 @@ class Battery(Protocol):
     def sides(self) -> Sequence[str]: ...
     @property
     def cases(self) -> Sequence[Case]: ...
+
+
+class Battery(Cases, Protocol):
+    """Cases whose sides are asked on one engine."""
 
     async def warm(self, engine: Engine, case: Case, side: str) -> None:
         """Decode what would lie in the context already if this side had served the last request, too."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from muleteer.engine.client import Engine
 from muleteer.engine.protocol import LoadSettings, Properties
 from muleteer.errors import EngineError, MuleteerError
 from muleteer.evaluate import machine
-from muleteer.evaluate.batteries.battery import Answered, Battery, Case, Tried, tried
+from muleteer.evaluate.batteries.battery import Answered, Battery, Case, Cases, Tried, tried
 from muleteer.evaluate.batteries.journal import Journal, file_digest, program_digest
 from muleteer.evaluate.rig import opened
 
 Say = Callable[[str], None]
+Attempt = Callable[[Case, str], Awaitable[Tried]]
 
 SAY_S = 5.0
 """Seconds between two lines of progress."""
@@ -76,6 +77,20 @@ async def run(
     it. `begun` is told the conditions before the first case. Fewer attempts than the battery has come back
     when the time was over before."""
     say(f"loading {model.name}")
+    journal, digest = journal_of(battery, model, folder)
+    async with opened(model, LoadSettings(context=battery.context, threads=manner.threads)) as engine:
+        conditions = conditions_of(command, await engine.ready(0), digest, journal)
+        begun(conditions)
+
+        async def one(case: Case, side: str) -> Tried:
+            return await attempt(battery, engine, case, side)
+
+        await go_on(battery, one, journal, say, manner.minutes)
+    return conditions, tried_of(battery, journal)
+
+
+def journal_of(battery: Cases, model: Path, folder: Path) -> tuple[Journal, str]:
+    """The journal of this battery on this model, and the model's digest."""
     digest = file_digest(model)
     keys: dict[str, object] = {
         "battery": battery.name,
@@ -86,18 +101,22 @@ async def run(
         "context": battery.context,
         "versions": machine.versions(),
     }
-    journal = Journal(folder, f"{battery.name}-{model.stem}", keys)
-    async with opened(model, LoadSettings(context=battery.context, threads=manner.threads)) as engine:
-        properties = await engine.ready(0)
-        found = machine.describe(), machine.versions()
-        conditions = Conditions(command, properties, digest, *found, journal.file)
-        begun(conditions)
-        await _run(battery, engine, journal, say, manner.minutes)
+    return Journal(folder, f"{battery.name}-{model.stem}", keys), digest
+
+
+def conditions_of(command: str, model: Properties, digest: str, journal: Journal) -> Conditions:
+    """With the machine and the versions as they are now."""
+    return Conditions(command, model, digest, machine.describe(), machine.versions(), journal.file)
+
+
+def tried_of(battery: Cases, journal: Journal) -> list[Tried]:
+    """What there is of a battery, in its order."""
     known = journal.known
-    return conditions, [known[case.id, side] for case, side in order(battery) if (case.id, side) in known]
+    return [known[case.id, side] for case, side in order(battery) if (case.id, side) in known]
 
 
-async def _run(battery: Battery, engine: Engine, journal: Journal, say: Say, minutes: float) -> None:
+async def go_on(battery: Cases, attempt: Attempt, journal: Journal, say: Say, minutes: float) -> None:
+    """Every attempt that the journal does not have yet, as long as there is time."""
     left = [(case, side) for case, side in order(battery) if (case.id, side) not in journal.known]
     total = len(battery.cases) * len(battery.sides)
     if not left:
@@ -109,7 +128,7 @@ async def _run(battery: Battery, engine: Engine, journal: Journal, say: Say, min
         if time.monotonic() > until:
             say(f"{battery.name}: {minutes:g} minutes are over; the same command goes on from here")
             return
-        one = await attempt(battery, engine, case, side)
+        one = await attempt(case, side)
         journal.add(one)
         progress.step(one)
 
@@ -128,7 +147,7 @@ async def attempt(battery: Battery, engine: Engine, case: Case, side: str) -> Tr
     return tried(case, side, answered, levels, time.perf_counter() - began)
 
 
-def order(battery: Battery) -> list[tuple[Case, str]]:
+def order(battery: Cases) -> list[tuple[Case, str]]:
     """Every attempt of a battery, in the order in which they are made."""
     if battery.together:
         return [(case, side) for side in battery.sides for case in battery.cases]

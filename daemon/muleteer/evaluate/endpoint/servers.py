@@ -1,0 +1,115 @@
+"""The two servers: a daemon of ours and llama.cpp's own, each in a process of its own, on loopback ports.
+
+Knows how they are started and where they listen; not what they are asked. Ours runs as people run it, with a
+state folder that outlives the run, so that its own prompts are decoded once. It is reached through a port
+that hands every byte to its Unix socket, whose peers need no token; the port is open as long as the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from muleteer.errors import EngineError
+from muleteer.evaluate.peer import PeerSettings
+from muleteer.evaluate.rig import proven
+
+START_S = 3600.0  # a busy machine decodes 10,000 tokens of skills and tools at three a second
+STOP_S = 30.0
+CHUNK = 64 << 10  # bytes handed on at once
+PREPARED = b"The prompts are prepared: "
+QUIET = {  # of a household, of a network and of heat nothing is measured
+    "MULETEER_SEAT__ENABLED": "false",
+    "MULETEER_TOOLS__OFFLINE": "on",
+    "MULETEER_BUDGETS__SECONDS": "600.0",
+}
+
+
+@asynccontextmanager
+async def ours(model: Path, threads: int, folder: Path) -> AsyncGenerator[str, None]:
+    """The address of a daemon that has nothing left to prepare."""
+    short = tempfile.TemporaryDirectory(prefix="mule-")
+    socket = Path(short.name) / "socket"
+    own = {"XDG_CONFIG_HOME": str(folder), "MULETEER_ENGINE__THREADS": str(threads)}
+    command = [sys.executable, "-m", "muleteer", "serve", "--log-level", "info"]
+    places = ["--state", str(folder / "state"), "--socket", str(socket), "--model", str(model)]
+    process = await asyncio.create_subprocess_exec(
+        *command, *places, env={**os.environ, **QUIET, **own}, stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        async with asyncio.timeout(START_S):
+            log = await _prepared(process)
+        reading = asyncio.create_task(_drained(log))
+        async with _door(socket) as address:
+            yield address
+        reading.cancel()
+    finally:
+        await _stopped(process)
+        short.cleanup()
+
+
+async def _prepared(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
+    """Its log, read up to where it has nothing left to decode. Raises `EngineError` when it ends before."""
+    log = process.stderr
+    if log is None:
+        raise EngineError("The daemon has no log.")
+    last = b""
+    while line := await log.readline():
+        if PREPARED in line:
+            return log
+        last = line
+    raise EngineError(f"The daemon ended: {last.decode(errors='replace').strip()}")
+
+
+async def _drained(log: asyncio.StreamReader) -> None:
+    while await log.read(CHUNK):
+        pass
+
+
+async def _stopped(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), STOP_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+@asynccontextmanager
+async def _door(socket: Path) -> AsyncGenerator[str, None]:
+    async def enter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inside = await asyncio.open_unix_connection(str(socket))
+        await asyncio.gather(_hand_on(reader, inside[1]), _hand_on(inside[0], writer))
+
+    server = await asyncio.start_server(enter, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def _hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while data := await reader.read(CHUNK):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@asynccontextmanager
+async def theirs(model: Path, threads: int, context: int) -> AsyncGenerator[str, None]:
+    """The address of llama.cpp's server, as it is by default but for context and threads. Where it dies of
+    its first decode it is tried once more without repacked weights."""
+    async with contextlib.AsyncExitStack() as stack:
+        settings = PeerSettings(str(model), context, threads)
+        try:
+            peer = await proven(stack, settings)
+        except EngineError:
+            peer = await proven(stack, PeerSettings(str(model), context, threads, extra_buffers=False))
+        yield peer.address
