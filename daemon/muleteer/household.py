@@ -19,7 +19,9 @@ from muleteer.calendars import FolderCalendars
 from muleteer.chime import Chime
 from muleteer.closing import Closing
 from muleteer.config import Settings
+from muleteer.discovery.mdns import Discovery
 from muleteer.documents.service import FolderDocuments
+from muleteer.gateway.devices import devices_route
 from muleteer.gateway.events import events_route
 from muleteer.gateway.memory import ForgetTalks, memory_routes
 from muleteer.gateway.offline import offline_route
@@ -58,6 +60,7 @@ class Household:
     privacy: Privacy
     offline: Switch
     device: str
+    discovery: Discovery
     seat: SeatService | EtcdSeatService | None
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
@@ -96,7 +99,10 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     timers = DeviceTimers(TimerStore(settings.state / "timers.db"), broadcast, chime)
     closing.add("timers", timers.close)
     await timers.open()
-    seat, why = await _seat(settings, closing, broadcast)
+    discovery = Discovery(device, settings.seat.mdns)
+    closing.add("discovery", discovery.close)
+    discovery.open()
+    seat, why = await _seat(settings, closing, broadcast, discovery)
     return Household(
         Services(
             documents=documents if settings.files.folders else Absent(NO_FOLDERS),
@@ -117,6 +123,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
         privacy,
         offline,
         device,
+        discovery,
         seat,
         {"offline": offline.report, "files": documents.report},
         [
@@ -125,6 +132,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             *conversations.routes(),
             *timer_routes(timers),
             events_route(broadcast),
+            devices_route(discovery, seat.view if seat else None),
             *(seat_routes(seat, seat.view) if seat else no_seat_routes(why)),
         ],
         {"web": lambda new: reader.limit(*_web(new))},
@@ -147,13 +155,16 @@ def _device(folder: Path) -> str:
 
 
 async def _seat(
-    settings: Settings, closing: Closing, broadcast: Broadcast
+    settings: Settings, closing: Closing, broadcast: Broadcast, discovery: Discovery
 ) -> tuple[SeatService | EtcdSeatService | None, str]:
     """This device's part in the household; None, and why, where what it must not forget is damaged."""
     try:
         in_etcd = settings.seat.enabled and settings.seat.backend == "etcd"
-        kind = EtcdSeatService if in_etcd else SeatService
-        seat = kind(settings.seat, settings.state, broadcast)
+        seat: SeatService | EtcdSeatService
+        if in_etcd:
+            seat = EtcdSeatService(settings.seat, settings.state, broadcast)
+        else:
+            seat = SeatService(settings.seat, settings.state, broadcast, discovery)
         await seat.open()
     except OSError as error:
         why = NO_SEAT.format(str(error.strerror or error).rstrip("."))

@@ -1,4 +1,4 @@
-"""`muleteer seat` and `muleteer devices`, from the command line."""
+"""`muleteer seat`, from the command line."""
 
 from __future__ import annotations
 
@@ -89,19 +89,9 @@ def test_changes_are_watched_until_the_daemon_stops(run: Run, daemon: ScriptedDa
     assert run("seat", "watch").out == "hall drives.\nthis device drives.\n"
 
 
-def test_devices_on_the_network(run: Run, daemon: ScriptedDaemon) -> None:
-    found = {"id": "bbbb" * 8, "name": "attic", "role": "driver", "addresses": ["10.0.0.5"], "member": True}
-    daemon.replies["/v1/devices"] = obj({"devices": [found], "mdns": ""})
-    assert lines(run("devices").out)[1:] == ["attic bbbbbbbb driver 10.0.0.5 ours"]
-    daemon.replies["/v1/devices"] = obj({"devices": [], "mdns": "off by seat.mdns"})
-    assert run("devices").out == "No other device is announced (mDNS: off by seat.mdns).\n"
-
-
-@pytest.mark.parametrize(
-    "body", [{}, {"peers": 5, "members": 5, "devices": 5}, {"peers": [{}], "devices": [{}]}]
-)
+@pytest.mark.parametrize("body", [{}, {"peers": 5, "members": 5}, {"peers": [{}]}])
 def test_an_answer_that_makes_no_sense_is_no_crash(run: Run, daemon: ScriptedDaemon, body: object) -> None:
-    for path in ("/v1/seat", "/v1/seat/members", "/v1/devices"):
+    for path in ("/v1/seat", "/v1/seat/members"):
         daemon.replies[path] = obj(body)
-    for command in (("seat",), ("seat", "members"), ("devices",)):
+    for command in (("seat",), ("seat", "members")):
         assert run(*command).code == 0

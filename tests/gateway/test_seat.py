@@ -1,4 +1,4 @@
-"""`/v1/seat` and `/v1/devices` on a real seat behind a real socket."""
+"""`/v1/seat` on a real seat behind a real socket."""
 
 from __future__ import annotations
 
@@ -82,9 +82,3 @@ async def test_a_wrong_request_is_told(two: list[Neighbour], path: str, body: ob
         reply = await one.post(f"/v1/seat/{path}", json=body)
         assert reply.status_code in (400, 409)
         assert said in reply.json()["error"]["message"]
-
-
-async def test_without_mdns_no_device_is_found_and_it_is_said_why(two: list[Neighbour]) -> None:
-    async with client(two[0]) as one:
-        assert (await one.get("/v1/devices")).json() == {"devices": [], "mdns": "off by seat.mdns"}
-        assert not two[0].seat.network.is_open

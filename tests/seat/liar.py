@@ -18,8 +18,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
+from muleteer.discovery.announced import TYPE
 from muleteer.seat.codec import message_frame
-from muleteer.seat.discovery import TYPE
 from muleteer.seat.identity import load_identity
 from muleteer.seat.messages import Kind, Message
 from muleteer.seat.trust import contexts

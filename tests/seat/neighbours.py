@@ -12,6 +12,7 @@ from inspect import isawaitable
 from pathlib import Path
 
 from muleteer.broadcast import Broadcast
+from muleteer.discovery.mdns import Discovery
 from muleteer.seat.link import Address
 from muleteer.seat.service import SeatService
 from muleteer.settings.seat import SeatSettings
@@ -27,7 +28,7 @@ class Neighbour:
         self.folder = folder
         self.broadcast = Broadcast()
         self.settings = SeatSettings.model_validate({"port": 0, "mdns": False, **settings})
-        self.seat = SeatService(self.settings, folder, self.broadcast)
+        self.seat = SeatService(self.settings, folder, self.broadcast, Discovery("", enabled=False))
 
     @property
     def id(self) -> str:
@@ -48,7 +49,7 @@ class Neighbour:
         await self.seat.network.close()
         await self.seat._claims.close()
         await self.seat._inbox.close()
-        self.seat = SeatService(self.settings, self.folder, self.broadcast)
+        self.seat = SeatService(self.settings, self.folder, self.broadcast, Discovery("", enabled=False))
         await self.seat.open()
         for other in others:
             self.seat.peers.found(other.id, [Address("127.0.0.1", other.seat.peers.port)])

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from muleteer.discovery.mdns import ANNOUNCE_SECONDS
 from muleteer.seat.codec import message_frame
-from muleteer.seat.discovery import ANNOUNCE_SECONDS
 from muleteer.seat.machine import MOST_BOOTS
 from muleteer.seat.membership import Voter
 from muleteer.seat.messages import Kind, Message

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.discovery.mdns import Discovery
 from muleteer.errors import SeatError
 from muleteer.seat import pairing
 from muleteer.seat.link import Address
@@ -192,7 +193,7 @@ async def test_who_has_forgotten_its_vote_takes_no_part(tmp_path: Path) -> None:
     async with household(tmp_path, 2) as [first, _]:
         (first.folder / "vote.json").unlink()
         with pytest.raises(OSError, match="vote is missing"):
-            SeatService(first.settings, first.folder, first.broadcast)
+            SeatService(first.settings, first.folder, first.broadcast, Discovery("", enabled=False))
 
 
 async def test_who_takes_no_part_for_a_while_finds_its_household_again(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ COMMANDS = {
     "memory": ("muleteer.cli.memory:memory", "Look at, search and forget what is kept."),
     "alarms": ("muleteer.cli.alarms:alarms", "List the timers and alarms that are set, and cancel them."),
     "seat": ("muleteer.cli.seat:seat", "Show and move the driver's seat; join devices to a household."),
-    "devices": ("muleteer.cli.seat:devices", "List the devices that are announced on the network."),
+    "devices": ("muleteer.cli.devices:devices", "List the devices that are announced on the network."),
     "model": ("muleteer.cli.model:model", "List, fetch, verify and choose models."),
     "config": ("muleteer.cli.config:config", "Show which settings are in force, and from where."),
     "offline": ("muleteer.cli.offline:offline", "Keep tools from the network, or let them use it."),

@@ -1,4 +1,4 @@
-"""`muleteer seat` and `muleteer devices`: who drives the household, and who belongs to it."""
+"""`muleteer seat`: who drives the household, and who belongs to it."""
 
 from __future__ import annotations
 
@@ -169,29 +169,6 @@ def forget(context: click.Context, device: str, as_json: bool, socket: Path | No
     _print(body) if as_json else click.echo(safe(f"Forgotten: {body.get('forgotten')}."))
 
 
-@click.command()
-@json_option
-@socket_option
-def devices(as_json: bool, socket: Path | None) -> None:
-    """List the devices that are announced on the network; anybody can announce anything.
-
-    \b
-    Example:
-      muleteer devices
-    """
-    from muleteer.cli.client import Daemon, find_socket
-
-    body = Daemon(find_socket(socket)).get("/v1/devices")
-    if as_json:
-        _print(body)
-        return
-    if rows := [_device_row(each) for each in _objects(body, "devices")]:
-        print_table(("device", "id", "role", "address", "household"), rows)
-    else:
-        problem = body.get("mdns")
-        click.echo(safe(f"No other device is announced{f' (mDNS: {problem})' if problem else ''}."))
-
-
 def _moved(context: click.Context, socket: Path | None, as_json: bool, path: str, said: str) -> None:
     from muleteer.cli.client import Daemon, find_socket
 
@@ -213,13 +190,6 @@ def _peer_row(each: Fields) -> tuple[str, ...]:
 def _member_row(each: Fields) -> tuple[str, ...]:
     where = "this device" if each.get("here") else "connected" if each.get("connected") else "not connected"
     return str(each.get("name")), str(each.get("id"))[:8], where
-
-
-def _device_row(each: Fields) -> tuple[str, ...]:
-    addresses = each.get("addresses")
-    first = str(addresses[0]) if isinstance(addresses, list) and addresses else ""
-    member = "ours" if each.get("member") else "not ours"
-    return str(each.get("name")), str(each.get("id"))[:8], str(each.get("role")), first, member
 
 
 def _ago(seconds: object) -> str:

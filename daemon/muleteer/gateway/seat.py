@@ -1,4 +1,4 @@
-"""`/v1/seat` and `/v1/devices`: who drives the household, who belongs to it, what is on the network.
+"""`/v1/seat`: who drives the household, and who belongs to it.
 
 Knows the shapes on the wire. Only the Unix socket leads here: whoever may use it may change the household.
 """
@@ -28,7 +28,6 @@ class Seen(Protocol):
 class Seated(Protocol):
     """What can be done with the seat; each raises `SeatError` with a sentence."""
 
-    async def devices(self) -> Mapping[str, object]: ...
     async def take(self) -> None: ...
     async def give(self) -> None: ...
     async def invite(self) -> Mapping[str, object]: ...
@@ -59,7 +58,7 @@ def no_seat_routes(reason: str) -> list[BaseRoute]:
     async def absent(request: Request) -> Response:
         raise SeatError(reason)
 
-    paths = ("/v1/seat", "/v1/seat/{what}", "/v1/devices")
+    paths = ("/v1/seat", "/v1/seat/{what}")
     return [Route(path, absent, methods=["GET", "POST"]) for path in paths]
 
 
@@ -71,9 +70,6 @@ def seat_routes(seat: Seated, view: Seen) -> list[BaseRoute]:
 
     async def members(request: Request) -> Response:
         return replies.Json({"members": view.members()})
-
-    async def devices(request: Request) -> Response:
-        return replies.Json(await seat.devices())
 
     async def take(request: Request) -> Response:
         await seat.take()
@@ -98,7 +94,6 @@ def seat_routes(seat: Seated, view: Seen) -> list[BaseRoute]:
     return [
         Route("/v1/seat", shown),
         Route("/v1/seat/members", members),
-        Route("/v1/devices", devices),
         *(
             Route(f"/v1/seat/{name}", answer, methods=["POST"])
             for name, answer in (

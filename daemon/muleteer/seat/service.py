@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from muleteer.broadcast import Broadcast
+from muleteer.discovery.mdns import Discovery
 from muleteer.errors import SeatError
 from muleteer.seat import pairing
 from muleteer.seat.claims import Settled
@@ -43,7 +44,6 @@ from muleteer.store.votes import keep_vote, read_vote
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 8.0  # for the device that shows a code; an announcement takes 1.2 s, and half may be lost
-LISTEN_SECONDS = 2.0  # for announcements, on a device that does not listen all the time
 STRAIN_SECONDS = 5.0  # a processor heats up in that
 LEAVE_SECONDS = 1.0  # for handing over at the end
 
@@ -54,7 +54,9 @@ class SeatService:
     slots: Slots
     results: Results
 
-    def __init__(self, settings: SeatSettings, state: Path, broadcast: Broadcast) -> None:
+    def __init__(
+        self, settings: SeatSettings, state: Path, broadcast: Broadcast, discovery: Discovery
+    ) -> None:
         """Raises `OSError`, whose `strerror` is for people, when what must not be forgotten is damaged."""
         self._settings, self._broadcast = settings, broadcast
         self.identity = load_identity(state)
@@ -66,7 +68,7 @@ class SeatService:
         self.machine = Machine(self.identity.id, durable, self)
         static = [Address(*split_address(each)) for each in settings.peers]
         self.peers = Peers(self.identity, self, static)
-        self.network = Network(settings, self.identity.id, self.peers)
+        self.network = Network(settings, discovery, self.peers)
         self.view = View(self.identity.id, self.machine, self.enrolment, self.peers, self.network)
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking_part = False
@@ -145,15 +147,6 @@ class SeatService:
         await self.machine.tell(lambda now: self.machine.election.give("a person gave it away", now))
 
     # The household
-
-    async def devices(self) -> dict[str, object]:
-        """What is announced on the network, by anybody; looks for a moment if it has not been looking."""
-        if not self.network.is_open:
-            self.network.open()
-            await asyncio.sleep(LISTEN_SECONDS)
-        listed = self.view.devices()
-        await self._close_unless_needed()
-        return listed
 
     async def invite(self) -> dict[str, object]:
         """Show a code. Raises `SeatError` if no port can be opened."""

@@ -1,4 +1,4 @@
-"""What people are told of the seat: who drives and why, who belongs to the household, what is announced.
+"""What people are told of the seat: who drives and why, and who belongs to the household.
 
 Reads the parts and changes nothing.
 """
@@ -6,7 +6,6 @@ Reads the parts and changes nothing.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 
 from muleteer.seat.enrolment import Enrolment
 from muleteer.seat.machine import Machine
@@ -101,17 +100,9 @@ class View:
             for each in self._enrolment.roster or ()
         ]
 
-    def devices(self) -> dict[str, object]:
-        """What is announced on the network, by anybody, and why that may be nothing."""
-        now = asyncio.get_running_loop().time()
-        listed = []
-        for each in self._network.devices():
-            member = bool(self._enrolment.roster and self._enrolment.roster.get(each.id))
-            ours = {"name": self.name_of(each.id), "member": member, "announced_s": round(now - each.seen, 1)}
-            told = asdict(each) | ours
-            del told["seen"]
-            listed.append(told)
-        return {"devices": listed, "mdns": self._network.problem()}
+    def is_member(self, device: str) -> bool:
+        """Whether it belongs to the household."""
+        return bool(self._enrolment.roster and self._enrolment.roster.get(device))
 
     def name_of(self, device: str) -> str:
         """For people."""

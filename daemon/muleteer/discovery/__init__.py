@@ -1,0 +1,1 @@
+"""Which devices are on the network, and what of this one is announced there."""

@@ -1,0 +1,145 @@
+"""What is heard of other devices, packet by packet, within limits.
+
+A device's announcement is one packet with its whole record, and is read from the packet: the library's cache
+keeps ten thousand records of up to 9 kB, and in a flood it drops those first that are of use here. So nothing
+that was heard stays in that cache. Knows zeroconf's records; not sockets, nor who is a member.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from zeroconf import (  # type: ignore[attr-defined]  # the records are exported without being in __all__
+    DNSAddress,
+    DNSPointer,
+    DNSRecord,
+    DNSService,
+    DNSText,
+    RecordUpdate,
+    RecordUpdateListener,
+    ServiceInfo,
+    Zeroconf,
+)
+
+from muleteer.discovery.announced import TYPE, Announced, device_of, read
+
+MOST_DEVICES = 64  # strangers remembered, who can announce any number; beyond it members alone
+GONE_SECONDS = 120.0  # without an announcement, of which every device makes one in 28 seconds
+LONGEST_TEXT = 512  # bytes; ours has under 100
+
+
+@dataclass(slots=True)
+class _Packet:
+    """The records of one packet: by device, and addresses by the name of their host."""
+
+    services: dict[str, DNSService] = field(default_factory=dict)
+    texts: dict[str, DNSText] = field(default_factory=dict)
+    addresses: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    named: dict[str, None] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+
+
+class Hearing(RecordUpdateListener):
+    """Hears for the device `me`. `told` is given every announcement; `ask` the id of a device that is not
+    known, and of which less than the whole record came. Devices that are `wanted` are kept among any number
+    of strangers. `now` is the loop's clock."""
+
+    def __init__(
+        self,
+        me: str,
+        told: Callable[[Announced], None],
+        ask: Callable[[str], None],
+        wanted: Callable[[str], bool],
+        now: Callable[[], float],
+    ) -> None:
+        self._me, self._told, self._ask, self._wanted, self._now = me, told, ask, wanted, now
+        self._devices: dict[str, Announced] = {}
+        self._cached: list[tuple[Zeroconf, DNSRecord]] = []
+
+    def devices(self) -> list[Announced]:
+        """Those that were announced lately, by id."""
+        self._forget()
+        return sorted(self._devices.values(), key=lambda each: each.id)
+
+    def async_update_records(self, zc: Zeroconf, now: float, records: list[RecordUpdate]) -> None:
+        """A packet has come; called by zeroconf, before it caches the records."""
+        self._cached += [(zc, each.new) for each in records]
+        packet = _sorted([each.new for each in records], now)
+        for device in packet.gone:
+            self._devices.pop(device, None)
+        for device in packet.named:
+            if device != self._me:
+                self._take(device, packet)
+
+    def async_update_records_complete(self) -> None:
+        """Drop what zeroconf has cached, but for our own name, which is how it learns that it is taken."""
+        heard, self._cached = dict.fromkeys(self._cached), []
+        for zc, record in heard:
+            ours = isinstance(record, DNSPointer) and device_of(record.alias) == self._me
+            if not ours and zc.cache.get(record):
+                zc.cache.async_remove_records((record,))
+
+    def resolved(self, device: str, info: ServiceInfo) -> None:
+        """What was asked for has come."""
+        self._keep(device, info, info.parsed_scoped_addresses())
+
+    def _take(self, device: str, packet: _Packet) -> None:
+        service, text = packet.services.get(device), packet.texts.get(device)
+        addresses = packet.addresses[service.server_key] if service else []
+        if service and text and addresses:
+            if len(text.text) <= LONGEST_TEXT:
+                info = ServiceInfo(TYPE, f"{device}.{TYPE}", port=service.port, properties=text.text)
+                self._keep(device, info, sorted(addresses, key=lambda each: ":" in each))
+        elif device not in self._devices:
+            self._ask(device)
+
+    def _keep(self, device: str, info: ServiceInfo, addresses: list[str]) -> None:
+        told = read(device, info.port or 0, info.decoded_properties, addresses, self._now())
+        if told is None:
+            return
+        if device not in self._devices and not self._wanted(device):
+            self._forget()
+            if len(self._devices) >= MOST_DEVICES:
+                return
+        self._devices[device] = told
+        self._told(told)
+
+    def _forget(self) -> None:
+        oldest = self._now() - GONE_SECONDS
+        self._devices = {id: each for id, each in self._devices.items() if each.seen > oldest}
+
+
+def _sorted(records: Iterable[DNSRecord], now: float) -> _Packet:
+    packet = _Packet()
+    for record in records:
+        if isinstance(record, DNSAddress):
+            if not record.is_expired(now) and (address := _address(record)):
+                packet.addresses[record.key].append(address)
+            continue
+        pointed = record.alias if isinstance(record, DNSPointer) and record.key == TYPE else ""
+        device = device_of(pointed or record.key)
+        if not device:
+            continue
+        if record.is_expired(now):
+            packet.gone += [device] if pointed else []
+            continue
+        packet.named[device] = None
+        if isinstance(record, DNSService):
+            packet.services[device] = record
+        elif isinstance(record, DNSText):
+            packet.texts[device] = record
+    return packet
+
+
+def _address(record: DNSAddress) -> str:
+    """Of the link only with the interface where it was heard, without which nobody can connect to it."""
+    try:
+        address = ipaddress.ip_address(record.address)
+    except ValueError:
+        return ""
+    if not address.is_link_local or address.version == 4:
+        return str(address)
+    return f"{address}%{record.scope_id}" if record.scope_id else ""
