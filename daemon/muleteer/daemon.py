@@ -46,9 +46,9 @@ from muleteer.gateway.app import Report
 from muleteer.gateway.calls import call_route
 from muleteer.gateway.checks import check_route
 from muleteer.gateway.health import Health
+from muleteer.gateway.listening import Listening
 from muleteer.gateway.opening import Parts, open_gateway
 from muleteer.gateway.plan import plan_route
-from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.steering import steering_routes
 from muleteer.gateway.turns import Turns
@@ -204,8 +204,8 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         reloading(settings, reread or config.load, harness, renewal, live).route(),
     ]
     parts = Parts(settings, engine, harness, turns, health, household, sections)
-    server = await open_gateway(parts, closing, listeners, listener, routes)
-    closing.add("turns", lambda: _say_goodbye(alive, health, server, turns))
+    listening = await open_gateway(parts, closing, listeners, listener, routes)
+    closing.add("turns", lambda: _say_goodbye(alive, health, listening, turns))
     closing.add("listeners", household.broadcast.close)
     if household.seat:
         strain = Strain(engine, lambda: health.report()[0] == "ready")
@@ -325,11 +325,11 @@ def _in_background(closing: Closing, name: str, work: Coroutine[object, object, 
     closing.add(name, cancel)
 
 
-def _say_goodbye(alive: Alive, health: Health, server: HttpServer, turns: Turns) -> None:
+def _say_goodbye(alive: Alive, health: Health, listening: Listening, turns: Turns) -> None:
     """Take no more connections and no more turns, and end the running ones with an event that says why."""
     alive.stopping()
     health.enter("stopping", "the daemon is stopping")
-    server.close()
+    listening.close()
     turns.stop()
 
 

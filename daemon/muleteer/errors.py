@@ -105,6 +105,20 @@ class TooManyError(RequestError):
         self.retry_after = retry_after
 
 
+class PairingError(RequestError):
+    """A client cannot be paired with this device; the sentence says why."""
+
+    code = "pairing"
+    status = 409
+
+
+class UnknownTokenError(RequestError):
+    """No token has that name."""
+
+    code = "not_found"
+    status = 404
+
+
 class SeatError(RequestError):
     """What was asked of the driver's seat or the household cannot be done; the sentence says why."""
 
@@ -133,6 +147,13 @@ class ModelError(MuleteerError):
 
     code = "model"
     status = 503
+
+
+class MissingPackageError(MuleteerError):
+    """What was asked needs a package that is not installed."""
+
+    code = "missing_package"
+    status = 501
 
 
 class SkillError(MuleteerError):

@@ -6,7 +6,7 @@ the Unix socket are opened, and closed, here as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from starlette.routing import BaseRoute
@@ -17,18 +17,20 @@ from muleteer.engine.client import Engine
 from muleteer.gateway.activation import Inherited, Listeners
 from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.health import Health
-from muleteer.gateway.server import HttpServer
+from muleteer.gateway.listening import Listening
 from muleteer.gateway.sockets import UnixListener
+from muleteer.gateway.tokens import token_routes
 from muleteer.gateway.turns import Turns
 from muleteer.harness.turn import Harness
 from muleteer.household import Household
+from muleteer.store.tokens import Tokens
 
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What clients reach. `sections` are the status's, by name."""
+    """What clients reach. `sections` are the status's, by name; the gateway adds its own."""
 
     settings: Settings
     engine: Engine
@@ -36,7 +38,7 @@ class Parts:
     turns: Turns
     health: Health
     household: Household
-    sections: Mapping[str, Report]
+    sections: dict[str, Report]
 
 
 def client_routes(parts: Parts) -> list[BaseRoute]:
@@ -50,22 +52,30 @@ async def open_gateway(
     listeners: Listeners,
     unix: UnixListener | Inherited,
     routes: Sequence[BaseRoute],
-) -> HttpServer:
+) -> Listening:
     """Serve on the sockets. `listeners` are what systemd has opened, `unix` is the local one, `routes` are
     the native ones."""
+    settings, household = parts.settings, parts.household
+    tokens = Tokens(settings.state / "tokens.db")
+    closing.add("tokens", tokens.close)
+    await tokens.open()
+    listening = Listening(settings.gateway, settings.state, household.device, tokens)
+    listening.bind(listeners)
+    parts.sections["network"] = listening.report
     gateway = Gateway(
         parts.turns,
         parts.health,
         parts.engine,
         lambda: parts.harness.catalogue,
-        parts.settings.engine.model,
+        settings.engine.model,
         unix.path,
         parts.sections,
-        [*routes, *client_routes(parts)],
-        history=parts.household.conversations.history,
+        [*routes, *client_routes(parts), *token_routes(tokens, listening.pairing, listening.revoked)],
+        history=household.conversations.history,
+        connections=listening.connections,
     )
-    server = HttpServer(build_app(gateway))
-    await server.start(unix.socket)
-    timeout = parts.settings.gateway.stop_timeout
-    closing.add("connections", lambda: server.stop(timeout), timeout + FLUSH_SECONDS)
-    return server
+    await listening.serve(build_app(gateway), unix.socket)
+    timeout = settings.gateway.stop_timeout
+    closing.add("connections", lambda: listening.stop(timeout), timeout + FLUSH_SECONDS)
+    household.discovery.show(clients=listening.lan_port)
+    return listening

@@ -1,8 +1,9 @@
-"""Who is at the other end of a request. Knows what is known of them, not how it was found out (`access.py`)."""
+"""Who is at the other end of a request. Knows what is known of them, not how that came (`access.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -29,6 +30,9 @@ class Peer:
 
 
 NOBODY = Peer("", frozenset(), "tcp", "")
+
+current: ContextVar[Peer] = ContextVar("peer", default=NOBODY)
+"""Whose request is being answered; what is started for it, in tasks, knows it."""
 
 
 def peer_of(scope: MutableMapping[str, Any]) -> Peer:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a listening socket: uvicorn's protocol, without uvicorn's server.
+"""HTTP/1.1 on listening sockets: uvicorn's protocol, without uvicorn's server.
 
 No client can lock the others out: a connection has a deadline whenever it is not being answered, and when
 there are too many, the oldest of those makes room for the newcomer.
@@ -13,6 +13,8 @@ import asyncio
 import itertools
 import logging
 import socket
+import ssl
+from collections.abc import Iterable
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -24,6 +26,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from muleteer.errors import MuleteerError, RequestError, SlowRequestError
+from muleteer.gateway.acceptor import Acceptor
+from muleteer.gateway.connected import CONNECTION, connected_by
 from muleteer.gateway.replies import crash_reply, error_reply
 
 log = logging.getLogger(__name__)
@@ -33,16 +37,26 @@ HEAD_SECONDS = 5.0  # for a request line and headers; a client on this machine n
 LARGEST_HEAD = 16 << 10  # bytes of request line and headers; clients here send under 1 kB
 MOST_CONNECTIONS = 64  # each may hold a body of 1 MiB; a household has a handful of clients
 MOST_ANSWERED = 128  # connections, none of which can make room; only our own slowness leads here
+MOST_FROM_ONE = 48  # connections of one address over TCP; pages of several people behind one proxy
 LARGEST_PIPELINE = 64 << 10  # bytes sent ahead while a request is being answered; no client of ours does that
+
+
+STALL_SECONDS = 60.0  # for a client on the network to go on reading; a phone wakes up in a few
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a client may take: seconds for the head of a request, and numbers of connections."""
+    """What clients may take: seconds for the head of a request, numbers of connections, of all and of one
+    address, and seconds of not reading what they are sent (None: for ever)."""
 
     head: float = HEAD_SECONDS
     connections: int = MOST_CONNECTIONS
     answered: int = MOST_ANSWERED
+    from_one: int = MOST_CONNECTIONS
+    stall: float | None = None
+
+
+NETWORK_LIMITS = Limits(connections=128, answered=192, from_one=MOST_FROM_ONE, stall=STALL_SECONDS)
 
 
 class HttpServer:
@@ -57,6 +71,7 @@ class HttpServer:
             lifespan="off",
             interface="asgi3",
             log_config=None,
+            log_level="error",  # it warns of every request that is not HTTP, and anybody can send those
             access_log=False,
             proxy_headers=False,
             server_header=False,
@@ -67,22 +82,38 @@ class HttpServer:
         self._config.load()
         self._state = _State(limits or Limits())
         self._server: asyncio.AbstractServer | None = None
+        self._acceptor: Acceptor | None = None
 
     async def start(self, sock: socket.socket) -> None:
         """Accept connections on a bound Unix socket, which then belongs to this server."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_unix_server(self._connection, sock=sock)
 
+    def start_tcp(self, socks: Iterable[socket.socket], tls: ssl.SSLContext | None) -> None:
+        """Accept connections on listening TCP sockets, which then belong to this server."""
+        self._acceptor = Acceptor(self._connection, tls)
+        for sock in socks:
+            self._acceptor.listen(sock)
+
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._state.connections)
+
     def close(self) -> None:
         """Accept no more, and end each connection as soon as it is not answering a request."""
         if self._server is not None:
             self._server.close()
+        if self._acceptor is not None:
+            self._acceptor.close()
         for connection in tuple(self._state.connections):
             connection.shutdown()
 
     async def stop(self, seconds: float) -> None:
         """`close`, wait at most so many seconds for the answers being written, then cut the rest off."""
         self.close()
+        if self._acceptor is not None:
+            await self._acceptor.closed()
         try:
             async with asyncio.timeout(seconds):
                 await self._state.idle.wait()
@@ -140,13 +171,16 @@ class _State(ServerState):
         self.idle.set()
 
     def admit(self, newcomer: _Connection) -> bool:
-        """Whether there is room, made by ending the oldest connection that is not being answered."""
-        if len(self.connections) <= self.limits.connections:
+        """Whether there is room, made by ending the oldest connection that is not being answered: of the same
+        address, if that has too many."""
+        others = [each for each in self.connections if each is not newcomer and isinstance(each, _Connection)]
+        same = [each for each in others if each.host and each.host == newcomer.host]
+        crowded = len(same) >= self.limits.from_one
+        if not crowded and len(self.connections) <= self.limits.connections:
             return True
-        others = (each for each in self.connections if each is not newcomer and isinstance(each, _Connection))
-        silent = [each for each in others if not each.is_answered()]
+        silent = [each for each in (same if crowded else others) if not each.is_answered()]
         if not silent:
-            return len(self.connections) <= self.limits.answered
+            return not crowded and len(self.connections) <= self.limits.answered
         oldest = min(silent, key=lambda each: each.number)
         self.connections.discard(oldest)  # it is lost a little later, and must not be chosen again
         oldest.transport.abort()
@@ -162,7 +196,9 @@ class _Connection(H11Protocol):
 
     server_state: _State
     number = 0  # of connections before this one
+    host = ""  # where the client is, over TCP
     _head: asyncio.TimerHandle | None = None
+    _stall: asyncio.TimerHandle | None = None
 
     def is_answered(self) -> bool:
         """A whole request is here, and its reply is not yet."""
@@ -170,6 +206,9 @@ class _Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's own
         super().connection_made(transport)
+        connected = connected_by(transport)
+        self.app_state[CONNECTION] = connected
+        self.host = connected.address if connected.transport != "unix" else ""
         self.number = next(self.server_state.numbers)
         self.server_state.idle.clear()
         if self.server_state.admit(self):
@@ -179,10 +218,20 @@ class _Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_head()
+        self._forget_stall()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
         if not self.connections:
             self.server_state.idle.set()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self.server_state.limits.stall is not None and self._stall is None:
+            self._stall = self.loop.call_later(self.server_state.limits.stall, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._forget_stall()
+        super().resume_writing()
 
     def handle_events(self) -> None:
         super().handle_events()
@@ -217,6 +266,11 @@ class _Connection(H11Protocol):
         if self._head is not None:
             self._head.cancel()
             self._head = None
+
+    def _forget_stall(self) -> None:
+        if self._stall is not None:
+            self._stall.cancel()
+            self._stall = None
 
     def _head_is_late(self) -> None:
         begun, _ = self.conn.trailing_data
