@@ -103,9 +103,10 @@ class ToolEval:
 
 
 def _judged(result: dict[str, Any]) -> tuple[Answered, Sequence[LevelUse]]:
-    """A scenario's result, as the package has it. Raises `EngineError` where the server failed it."""
+    """A scenario's result, as the package has it; a server that fails one fails it. Raises `EngineError` where
+    the server is gone."""
     status = str(result["status"])
-    if result.get("failure_kind") in ("timeout", "connection_error", "server_error"):
+    if result.get("failure_kind") == "connection_error":
         raise EngineError(f"{result['scenario_id']} could not be run: {result['summary']}")
     prompt, generated = int(result.get("prompt_tokens") or 0), int(result.get("completion_tokens") or 0)
     use = LevelUse("endpoint", prompt, 0, prompt, generated, 1000 * float(result["duration_seconds"]))
