@@ -27,7 +27,8 @@ def test_each_case_is_asked_in_both_homes() -> None:
 def test_a_text_is_a_document_for_the_harness_and_words_for_the_flat_loop() -> None:
     one = next(each for each in onetool.read() if each.written)
     (mine,), (flat,) = (onetool._results(one, side)[one.whole.must[0]] for side in ("harness", "flat"))
-    assert mine.payload == Document("page", one.found) and one.found not in mine.text
+    assert mine.payload == Document("page", one.found)
+    assert one.found not in mine.text
     assert (flat.text, flat.payload) == (one.found, None)
 
 

@@ -103,7 +103,7 @@ class ToolEval:
 
 
 def _judged(result: dict[str, Any]) -> tuple[Answered, Sequence[LevelUse]]:
-    """A scenario's result, as the package has it; a server that fails one fails it. Raises `EngineError` where
+    """A scenario, as the package has judged it; what the server fails is wrong. Raises `EngineError` where
     the server is gone."""
     status = str(result["status"])
     if result.get("failure_kind") == "connection_error":
