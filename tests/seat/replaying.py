@@ -16,6 +16,9 @@ from collections.abc import Iterator
 from muleteer.seat.election import Election
 from muleteer.seat.membership import Membership, Rule, Voter
 from muleteer.seat.messages import Durable, Kind, Message, Output
+from muleteer.seat.timing import Timing
+
+TIMING = Timing(heartbeat=150, promise=290)  # what the transcripts count with, whatever the devices do
 
 
 class Device:
@@ -47,7 +50,7 @@ class Device:
 
     def _feed(self, word: str, rest: str) -> Iterator[str]:
         if self.election is None:
-            self.election = self._machine(self.me, self.disk, seed=1, now=self.now)
+            self.election = self._machine(self.me, self.disk, seed=1, now=self.now, timing=TIMING)
         election = self.election
         if word == "at":
             self.now = int(rest)

@@ -1,6 +1,6 @@
 """What devices say about the seat and about claims, as frames and back. Pure.
 
-A heartbeat goes to every device every second and a half, for years: so a message of the election is packed:
+A heartbeat goes to every device every two seconds, for years: so a message of the election is packed:
 numbers of seven bits a byte, without what the connection says already (who sends, who is meant).
 """
 
