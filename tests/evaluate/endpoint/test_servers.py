@@ -1,0 +1,33 @@
+"""Our side of the comparison: a daemon of its own behind a loopback port, gone with the block."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from muleteer.engine import models
+from muleteer.errors import EngineError
+from muleteer.evaluate.endpoint import servers
+
+
+@pytest.mark.model("tiny")
+async def test_a_daemon_is_reached_through_its_port_until_the_block_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MULETEER_BUDGETS__PLANNER_PROMPT", "2400")  # the tiny model makes more tokens of it
+    async with (
+        servers.ours(models.resolve("tiny"), 1, tmp_path) as address,
+        httpx.AsyncClient(base_url=address, timeout=60, trust_env=False) as http,
+    ):
+        assert (await http.get("/healthz")).json()["state"] == "ready"
+    async with httpx.AsyncClient(base_url=address, trust_env=False) as http:
+        with pytest.raises(httpx.ConnectError):
+            await http.get("/healthz")
+
+
+async def test_a_daemon_that_cannot_start_says_why(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"The daemon ended: .*nothing\.gguf"):
+        async with servers.ours(tmp_path / "nothing.gguf", 1, tmp_path):
+            pass
