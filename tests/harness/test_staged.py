@@ -29,7 +29,7 @@ async def test_one_choice_and_one_fill_make_a_call() -> None:
     book = ledger()
     found = await Staged([spec("weather"), spec("traffic")]).decide(brain, book, said("rain in Oslo?"))
     assert found.calls == (Called("weather", {"place": "Oslo"}),)
-    assert [level.name for level in book.levels] == ["choice", "agent:weather"]
+    assert [level.name for level in book.levels] == ["choice", "agent"]
     assert tuple(brain.options[0]) == ("weather", "traffic", NONE)
     menu = brain.asked[0].messages[0].content
     assert "- weather: Does weather." in menu

@@ -173,6 +173,10 @@ class Turns:
             lambda: (message, self._harness.run(message, history, confirm=confirm, brain=brain))
         )
 
+    def host(self, begin: Callable[[], Begun]) -> AbstractAsyncContextManager[Turn]:
+        """A turn of a guest, begun once there is a place for it. Raises as `start`, and as `begin` does."""
+        return self._begin(begin)
+
     def confirm(self, turn: str, yes: bool) -> AbstractAsyncContextManager[Turn]:
         """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`."""
 

@@ -81,7 +81,8 @@ def facts(results: Sequence[Result], limit: int = FACT_CHARACTERS, question: str
 
 class Writer:
     """The two prompts that write free text: a reply without tools, and an answer from facts. `correction` is
-    said in place of a false claim; `dropped` are the messages that the last reply did not get to see."""
+    said in place of a false claim, `told` what a guest adds to our rules; `dropped` are the messages that the
+    last reply did not get to see."""
 
     def __init__(
         self,
@@ -90,9 +91,10 @@ class Writer:
         budgets: Budgets,
         handles: Sequence[str],
         correction: str = ENGLISH.not_done,
+        told: str = "",
     ) -> None:
         self._lane, self._ledger, self._budgets, self._handles = lane, ledger, budgets, handles
-        self._correction = correction
+        self._correction, self._told = correction, told
         self.dropped = 0
 
     async def reply(self, message: str, history: Sequence[Message]) -> AsyncIterator[str]:
@@ -100,7 +102,7 @@ class Writer:
         whole messages go when the prompt exceeds its budget, and the model is told so."""
         self.dropped = 0
         while (
-            await self._lane.count(prompt := reply_prompt(message, history, self.dropped))
+            await self._lane.count(prompt := reply_prompt(message, history, self.dropped, self._told))
             > self._budgets.answer_prompt
         ):
             if self.dropped == len(history):
@@ -127,7 +129,7 @@ class Writer:
         source = await self._fitting(message, results)
         known = values(f"{source} {message}")
         held, trusted = "", True
-        async for piece in self._scrubbed("answer", answer_prompt(message, source)):
+        async for piece in self._scrubbed("answer", answer_prompt(message, source, self._told)):
             held += piece
             while trusted and (border := _SENTENCE.search(held)):
                 sentence, held = held[: border.end()], held[border.end() :]
@@ -142,7 +144,7 @@ class Writer:
         budget, limit = self._budgets.answer_prompt, FACT_CHARACTERS
         while True:
             source = facts(results, limit, message)
-            tokens = await self._lane.count(answer_prompt(message, source))
+            tokens = await self._lane.count(answer_prompt(message, source, self._told))
             if tokens <= budget or not limit:
                 return source
             limit = limit * budget // tokens
@@ -159,18 +161,28 @@ class Writer:
             yield rest
 
 
-def reply_prompt(message: str, history: Sequence[Message], dropped: int = 0) -> Conversation:
+def reply_prompt(message: str, history: Sequence[Message], dropped: int = 0, told: str = "") -> Conversation:
     """Without the first `dropped` messages of the history; the mark in their place stands in the message
     after them, since some templates want the roles to take turns."""
     first, *rest = [*history[dropped:], Message("user", message)]
     if dropped:
         first = Message(first.role, f"{render('left_out')}\n{first.content}")
-    return Conversation((Message("system", render("reply")), first, *rest), constant=1)
+    return _ruled("reply", told, first, *rest)
 
 
-def answer_prompt(message: str, source: str) -> Conversation:
-    asked = render("answer_facts", facts=source, message=message)
-    return Conversation((Message("system", render("answer")), Message("user", asked)), constant=1)
+def answer_prompt(message: str, source: str, told: str = "") -> Conversation:
+    return _ruled("answer", told, Message("user", render("answer_facts", facts=source, message=message)))
+
+
+def with_told(history: Sequence[Message], told: str) -> Sequence[Message]:
+    """The history for a brain whose rules stand elsewhere: what a guest told comes before it."""
+    return [Message("user", told), *history] if told else history
+
+
+def _ruled(name: str, told: str, *messages: Message) -> Conversation:
+    """Our rules, and below them what a guest told, which is no constant part of anything."""
+    rules = render("guest_rules", rules=render(name), told=told) if told else render(name)
+    return Conversation((Message("system", rules), *messages), constant=int(not told))
 
 
 def values(text: str) -> set[str]:

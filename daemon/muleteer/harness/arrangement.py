@@ -25,6 +25,8 @@ class Arrangement:
 
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        self.instructions = ""
+        """What the levels that write are told beside our rules: a guest's, in a copy made for its turn."""
         self._counted: dict[bytes, int] = {}
         self._arrange(None)
 

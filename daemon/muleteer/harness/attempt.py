@@ -37,7 +37,9 @@ class Attempt:
         self._lane, self._record, self._gate = lane, record, gate
         self._agent: Agent = ToolAgent(lane, record.ledger, arranged.budgets)
         self._follower = follower.Follower(lane, record.ledger, arranged.budgets)
-        self._writer = answer.Writer(lane, record.ledger, arranged.budgets, self._handles)
+        self._writer = answer.Writer(
+            lane, record.ledger, arranged.budgets, self._handles, told=arranged.instructions
+        )
         self.pause: Pause | None = None
 
     async def run(self, message: str) -> None:

@@ -3,22 +3,23 @@
     shortlist (code) -> one scored choice over names and `none` -> the arguments, filled under one schema
 
 The menu holds names and descriptions only; one schema at a time reaches the model. A menu that is short is
-constant and stays decoded; of a long one the shortlist's lines are shown. Each schema's prompt is constant as
-well, and found again by its content. A tool whose schema cannot be enforced is refused by name. Knows
-nothing of skills, turns or running a tool.
+the same for every message and stays decoded; of a long one the shortlist's lines are shown. Each schema's
+prompt begins the same as well, and is found again by its content. A tool whose schema cannot be enforced is
+refused by name. Knows nothing of skills, turns or running a tool.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.engine.vetting import vet
 from muleteer.errors import SkillError
 from muleteer.harness.brains import Lane
+from muleteer.harness.clip import clipped
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
 from muleteer.harness.shortlist import Shortlist
@@ -50,6 +51,12 @@ DESCRIPTION = 200
 # Tokens of one call's arguments; a longer call is none.
 ARGUMENTS = 400
 
+# Characters of all results together where the next call is chosen and written: ids, lists of some names.
+RESULTS = 3000
+
+# Names called last that are scored whatever the message says.
+RECENT = 2
+
 # Calls of one message. Each costs a choice and a fill; a list of ten of anything belongs in one call.
 MOST_CALLS = 6
 
@@ -71,9 +78,19 @@ class Decision:
     shares: dict[str, float]
 
 
+Build = Callable[[Sequence[Message]], Conversation]
+Fit = Callable[[Build, Sequence[Message]], Awaitable[Conversation]]
+
+
+async def whole_prompt(build: Build, messages: Sequence[Message]) -> Conversation:
+    """The prompt with all of the messages."""
+    return build(messages)
+
+
 class Staged:
     """A caller's tools. `refused` says of each one that cannot be used why, as a sentence. `scored` is how
-    many names are scored at most, `whole` how many lines a menu may have that is shown whole."""
+    many names are scored at most, `whole` how many lines a menu may have that is shown whole. What is not
+    `pinned` is kept decoded like a conversation: as long as there is room."""
 
     def __init__(
         self,
@@ -82,9 +99,11 @@ class Staged:
         scored: int = SCORED,
         whole: int = WHOLE,
         none_share: float = NONE_SHARE,
+        pinned: bool = True,
     ) -> None:
         self.refused: dict[str, str] = {}
         self._scored, self._whole, self._none_share = scored, whole, none_share
+        self._pinned = pinned
         self.tools: dict[str, ToolSpec] = {}
         for tool in tools:
             try:
@@ -110,7 +129,7 @@ class Staged:
         whole, and those of the named tools' arguments."""
         asked = (Message("user", ""),)
         menus = [self._choosing(tuple(self.tools), asked)] if len(self.tools) <= self._whole else []
-        return [*menus, *(_filling(self.tools[name], asked) for name in names if name in self.tools)]
+        return [*menus, *(self._filling(self.tools[name], asked) for name in names if name in self.tools)]
 
     async def decide(
         self,
@@ -120,78 +139,120 @@ class Staged:
         *,
         must: bool = False,
         most: int = 1,
+        named: str = "",
+        results: Sequence[tuple[Called, str]] = (),
+        limit: int | None = None,
+        fit: Fit = whole_prompt,
     ) -> Decision:
-        """What to call for the last of `messages`, which is the user's. `must`: `none` is no answer. At most
-        `most` calls. Raises as the lane does."""
-        message = messages[-1].content
-        offered = self._offered(message)
+        """What to call for the last of `messages`, which is the user's; the first may be the caller's own
+        instructions.
+
+        `must`: `none` is no answer. `named` is called, without a choice. At most `most` calls. `results`: the
+        calls made for it already, which are not asked for again, with what they returned. `fit` makes each
+        prompt fit its budget; `limit` is that of all arguments in tokens. Raises as the lane does."""
         calls: list[Called] = []
         shares: dict[str, float] = {}
+        used = 0
+        before = [call for call, _ in results]
+        offered = (named,) if named else self._offered(messages, before)
         while offered and len(calls) < min(most, MOST_CALLS):
-            asked = _asked(messages, calls)
-            found = await self._choose(lane, ledger, offered, asked)
-            shares = shares or found
-            name = self._decided(found, must and not calls)
-            call = await self._fill(lane, ledger, self.tools[name], asked) if name else None
-            if call is None or call in calls:
+            asked = _asked(messages, results, calls)
+            name = named
+            if not name:
+                found = await self._choose(lane, ledger, offered, asked, fit)
+                shares = shares or found
+                name = self._decided(found, must and not calls)
+            room = ARGUMENTS if limit is None else min(ARGUMENTS, limit - used)
+            if not name or room < 1:
+                break
+            call, tokens = await self._fill(lane, ledger, self.tools[name], asked, fit, room)
+            if call is None or call in calls or (call in before and not must):
                 break
             calls.append(call)
+            used += tokens
         return Decision(tuple(calls), shares)
 
-    def _offered(self, message: str) -> tuple[str, ...]:
-        """The names that are shown and scored, in the caller's order."""
+    def _offered(self, messages: Sequence[Message], before: Sequence[Called]) -> tuple[str, ...]:
+        """The names that are shown and scored, in the caller's order: what the words of the message speak
+        for, and what was called last, since a message may only say "and tomorrow?"."""
         if len(self.tools) <= self._scored:
             return tuple(self.tools)
-        picked = set(self._shortlist.pick(message, NEAR))
-        return tuple(name for name in self.tools if name in picked)
+        picked = self._shortlist.pick(messages[-1].content, NEAR)
+        called = [name for message in messages for name, _ in message.calls]
+        recent = [*called[-RECENT:], *(call.name for call in before[-RECENT:])]
+        return tuple(name for name in self.tools if name in picked or name in recent)
 
-    def _decided(self, shares: dict[str, float], must: bool) -> str | None:
+    def _decided(self, shares: dict[str, float], must: bool) -> str:
+        """The name to call; empty for none."""
         best = max((name for name in shares if name != NONE), key=lambda name: shares[name])
-        return best if must or shares[NONE] < self._none_share else None
+        return best if must or shares[NONE] < self._none_share else ""
 
     def _choosing(self, shown: Sequence[str], messages: Sequence[Message]) -> Conversation:
-        """Constant only where it shows every line: the lines of a longer menu are those of one message."""
-        system = render("staged", menu="\n".join(self._lines[name] for name in shown))
-        constant = int(len(shown) == len(self.tools))
-        return Conversation((Message("system", system), *messages), constant=constant)
+        """The same in the beginning only where it shows every line: a longer menu's are one message's."""
+        rules = render("staged", menu="\n".join(self._lines[name] for name in shown))
+        return self._prompt(rules, messages, len(shown) == len(self.tools))
+
+    def _filling(self, tool: ToolSpec, messages: Sequence[Message]) -> Conversation:
+        prompt = self._prompt(render("staged_agent"), messages, True)
+        return replace(prompt, tools=(tool,), begin_call=True)
+
+    def _prompt(self, rules: str, messages: Sequence[Message], same: bool) -> Conversation:
+        """Our rules first, then the caller's, in one message, since many templates take no second one."""
+        constant = int(same and self._pinned)
+        if messages[0].role == "system":
+            told, *messages = messages
+            rules = render("guest_rules", rules=rules, told=told.content)
+        return Conversation((Message("system", rules), *messages), constant=constant)
 
     async def _choose(
-        self, lane: Lane, ledger: Ledger, offered: Sequence[str], messages: Sequence[Message]
+        self, lane: Lane, ledger: Ledger, offered: Sequence[str], messages: Sequence[Message], fit: Fit
     ) -> dict[str, float]:
         options = (*offered, NONE)
         shown = tuple(self.tools) if len(self.tools) <= self._whole else offered
+        prompt = await fit(lambda some: self._choosing(shown, some), messages)
         ledger.allow(1)
-        choice = await lane.choose(self._choosing(shown, messages), options)
+        choice = await lane.choose(prompt, options)
         ledger.book("choice", choice.use)
         return dict(zip(options, choice.probabilities, strict=True))
 
     async def _fill(
-        self, lane: Lane, ledger: Ledger, tool: ToolSpec, messages: Sequence[Message]
-    ) -> Called | None:
-        """The call of one tool; None where its arguments did not come to an end in time."""
+        self,
+        lane: Lane,
+        ledger: Ledger,
+        tool: ToolSpec,
+        messages: Sequence[Message],
+        fit: Fit,
+        limit: int,
+    ) -> tuple[Called | None, int]:
+        """The call of one tool, None where its arguments did not come to an end in time; and their tokens."""
         if not tool.parameters.get("properties"):
-            return Called(tool.name, {})
-        prompt = _filling(tool, messages)
-        written = await lane.fill(prompt, tool.parameters, limit=ledger.allow(ARGUMENTS))
-        ledger.book(f"agent:{tool.name}", written.use)
+            return Called(tool.name, {}), 0
+        prompt = await fit(lambda some: self._filling(tool, some), messages)
+        written = await lane.fill(prompt, tool.parameters, limit=ledger.allow(limit))
+        ledger.book("agent", written.use)
         if written.finish != "stop":
-            return None
+            return None, written.use.generated
         arguments: dict[str, object] = json.loads(written.text)
-        return Called(tool.name, arguments)
+        return Called(tool.name, arguments), written.use.generated
 
 
-def _filling(tool: ToolSpec, messages: Sequence[Message]) -> Conversation:
-    system = Message("system", render("staged_agent"))
-    return Conversation((system, *messages), (tool,), constant=1, begin_call=True)
-
-
-def _asked(messages: Sequence[Message], calls: Sequence[Called]) -> tuple[Message, ...]:
+def _asked(
+    messages: Sequence[Message], results: Sequence[tuple[Called, str]], calls: Sequence[Called]
+) -> tuple[Message, ...]:
     """The messages, the last of which also says what has been called for it."""
-    if not calls:
-        return tuple(messages)
-    made = ", ".join(f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})" for call in calls)
     last = messages[-1]
-    return (*messages[:-1], replace(last, content=render("staged_more", message=last.content, calls=made)))
+    content = last.content
+    if results:
+        each = RESULTS // len(results)
+        lines = "\n".join(f"- {_shown(call)}: {clipped(result, each)}" for call, result in results)
+        content = render("staged_results", message=content, results=lines)
+    if calls:
+        content = render("staged_more", message=content, calls=", ".join(map(_shown, calls)))
+    return (*messages[:-1], replace(last, content=content))
+
+
+def _shown(call: Called) -> str:
+    return f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
 
 
 def _line(tool: ToolSpec) -> str:

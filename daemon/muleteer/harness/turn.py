@@ -99,7 +99,7 @@ class Harness(Arrangement):
             turn = _Turn(self, self.brain.lane(background), emit, message, needs, background)
             return turn.run_skill(skill) if skill or background else turn.run(history, brain, private)
 
-        return _events(work)
+        return stream_of(work)
 
     def take(self, turn: str) -> Pending:
         """The question that this turn ended with, which is open no longer. Raises `NotOpenError`."""
@@ -114,10 +114,10 @@ class Harness(Arrangement):
             )
             return turn.go_on(pending, yes)
 
-        return _events(work)
+        return stream_of(work)
 
 
-async def _events(work: Callable[[Emit], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:
+async def stream_of(work: Callable[[Emit], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:
     """What `work` emits up to its outcome, while it runs in a task that ends with this generator."""
     events: asyncio.Queue[Event] = asyncio.Queue()
     turn = asyncio.create_task(work(events.put_nowait))
@@ -218,14 +218,14 @@ class _Turn:
         harness, record, chosen = self._harness, self._record, self._chosen
         if chosen.lane:
             elsewhere = Elsewhere(harness, record, self._gate, chosen, self._planned)
-            if await elsewhere.answered(self._message, history):
+            if await elsewhere.answered(self._message, answer.with_told(history, harness.instructions)):
                 return
         elif harness.brains:
             record.answers(chosen.name, chosen.reason)
         if chosen.flat and not chosen.lane:
             talking = Talking(self._lane, chosen.marks)
             if await FreeTurn(harness, talking, record, self._gate, harness.budgets).flat(
-                self._message, history
+                self._message, answer.with_told(history, harness.instructions)
             ):
                 return
         await self._attempts(self._message, history)
@@ -319,7 +319,9 @@ class _Turn:
         harness, record = self._harness, self._record
         able = harness.planner.handles
         correction = record.words.not_done if able else record.words.no_skill
-        writer = answer.Writer(self._lane, record.ledger, harness.budgets, able, correction)
+        writer = answer.Writer(
+            self._lane, record.ledger, harness.budgets, able, correction, harness.instructions
+        )
         for attempt in range(1 + REGENERATIONS):
             async for piece in writer.reply(message, history if attempt == 0 else ()):
                 record.say(piece)
