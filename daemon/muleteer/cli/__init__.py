@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from muleteer import __version__, exits
+from muleteer.cli import remote
 from muleteer.cli.render import safe
 from muleteer.errors import MuleteerError
 
@@ -48,8 +49,28 @@ COMMANDS = {
     "reload": ("muleteer.cli.reload:reload", "Take up new settings, skills and tools without a restart."),
     "bench": ("muleteer.cli.bench:bench", "Measure this machine against llama.cpp's own server."),
     "evaluate": ("muleteer.cli.evaluate:evaluate", "Measure how well a model does, in harness and without."),
+    "mcp": ("muleteer.cli.mcp:mcp", "Offer this device to another agent, by pipes (MCP)."),
+    "pair": ("muleteer.cli.pair:pair", "Let a client in over the network, or become one."),
+    "tokens": ("muleteer.cli.tokens:tokens", "List, make and revoke the tokens of clients."),
     "demo": ("muleteer.cli.demo:demo", "Start a daemon, ask it three questions, stop it."),
 }
+
+# What has nothing to do with another device's daemon.
+HERE = frozenset(
+    (
+        "serve",
+        "model",
+        "config",
+        "logs",
+        "doctor",
+        "install",
+        "uninstall",
+        "timers",
+        "turn",
+        "bench",
+        "evaluate",
+    )
+) | {"demo"}
 
 
 class LazyGroup(click.Group):
@@ -105,11 +126,18 @@ def _open_streams() -> None:
     epilog=exits.TEXT,
 )
 @click.version_option(__version__, prog_name="muleteer")
-def main() -> None:
+@click.option("--device", metavar="NAME", help="Talk to another device, paired by `muleteer pair --with`.")
+@click.pass_context
+def main(context: click.Context, device: str | None) -> None:
     """A small language model in harness: a daemon, and the commands that talk to it.
 
     \b
     Example:
       muleteer serve &
       muleteer ask "What time is it in Istanbul?"
+      muleteer --device kitchen ask "Is the light on?"
     """
+    if device and context.invoked_subcommand in HERE:
+        raise click.UsageError(f"{context.invoked_subcommand} works on this device alone; run it there.")
+    if device:
+        context.meta[remote.CHOSEN] = device

@@ -1,7 +1,8 @@
-"""The daemon as a command sees it: which socket, one request, one turn's events.
+"""The daemon as a command sees it: which one, one request, one turn's events.
 
-Knows HTTP over a Unix socket and the shapes of the API. Prints nothing and ends no process. The standard
-library's client, because a command must start quickly: httpx takes five times as long to import.
+Knows HTTP over a Unix socket, or to another device (`remote.py`), and the shapes of the API. Prints nothing
+and ends no process. The standard library's client, because a command must start quickly: httpx takes five
+times as long to import.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from muleteer import paths
+from muleteer.cli import remote
+from muleteer.cli.remote import Remote
 from muleteer.cli.reported import ReportedError
-from muleteer.errors import MuleteerError, SocketError
+from muleteer.errors import ConfigError, MuleteerError, SocketError
 from muleteer.harness.events import BrainUse, CallUse, LevelUse, TurnFinished
 from muleteer.settings import layers
 from muleteer.sse import EventParser
@@ -38,8 +41,13 @@ CHUNK = 65_536  # bytes read at most at once
 Record = TypeVar("Record", BrainUse, CallUse, LevelUse)
 
 
-def find_socket(given: Path | None) -> Path:
-    """The socket to talk to: as given, else MULETEER_SOCKET, the settings files, the usual places."""
+def find_socket(given: Path | None) -> Path | Remote:
+    """Where to talk to: the device that --device names; or else the socket as given, MULETEER_SOCKET, the
+    settings files, the usual places. Raises `ConfigError`."""
+    if name := remote.chosen():
+        if given:
+            raise ConfigError("--device is another device and --socket is this one; give one of the two.")
+        return remote.find(name)
     if given:
         return paths.expand(given)
     if not os.environ.get(layers.variable_of("gateway.socket")):
@@ -63,11 +71,12 @@ class _UnixConnection(HTTPConnection):
 
 
 class Daemon:
-    """The daemon behind one socket. Each request has a connection of its own, closed with it; the turns of
-    one `Daemon` are one session, of the given name or of none that anybody knows, and ask for one `brain`."""
+    """The daemon behind one socket, or that of another device. Each request has a connection of its own,
+    closed with it; the turns of one `Daemon` are one session, of the given name or of none that is known, and
+    ask for one `brain`."""
 
-    def __init__(self, path: Path, session: str = "", brain: str = "") -> None:
-        self.socket, self.brain = path, brain
+    def __init__(self, place: Path | Remote, session: str = "", brain: str = "") -> None:
+        self.place, self.brain = place, brain
         self.session = session or secrets.token_hex(8)
 
     def get(self, path: str) -> dict[str, object]:
@@ -138,7 +147,11 @@ class Daemon:
         """The response to one request; the connection's faults become sentences."""
         headers = {"Accept": "text/event-stream" if path == "/v1/turns" else "application/json"}
         body = None if request is None else json.dumps(request).encode()
-        connection = _UnixConnection(self.socket)
+        if isinstance(self.place, Remote):
+            headers["Authorization"] = f"Bearer {self.place.token}"
+            connection = self.place.connect(CONNECT_TIMEOUT)
+        else:
+            connection = _UnixConnection(self.place)
         try:
             try:
                 connection.connect()
@@ -149,7 +162,7 @@ class Daemon:
             yield connection.getresponse()
         except TimeoutError as error:
             raise SocketError(
-                f"The daemon on {self.socket} does not answer; it hangs or is overloaded. See its log, or "
+                f"The daemon on {self.place} does not answer; it hangs or is overloaded. See its log, or "
                 "restart it."
             ) from error
         except (IncompleteRead, ConnectionError) as error:
@@ -190,23 +203,26 @@ class Daemon:
         return ReportedError(str(error.get("code", "internal")), str(error.get("message", "")))
 
     def _nobody(self, error: OSError) -> str:
+        if isinstance(self.place, Remote):
+            why = error.strerror or str(error) or type(error).__name__
+            return f"{self.place} does not answer: {why}; is it on, and its gateway.listen set to lan?"
         if isinstance(error, PermissionError):
-            return f"You may not connect to {self.socket}; join the group that owns it, or be its user."
+            return f"You may not connect to {self.place}; join the group that owns it, or be its user."
         if isinstance(error, FileNotFoundError | ConnectionRefusedError | NotADirectoryError):
-            return f"No daemon answers on {self.socket}; start one with `{self._start()}`."
-        return f"Cannot connect to {self.socket}: {error}; choose another with --socket."
+            return f"No daemon answers on {self.place}; start one with `{self._start()}`."
+        return f"Cannot connect to {self.place}: {error}; choose another with --socket."
 
     def _start(self) -> str:
-        usual = self.socket == paths.client_socket()
-        return "muleteer serve" if usual else f"muleteer serve --socket {self.socket}"
+        usual = self.place == paths.client_socket()
+        return "muleteer serve" if usual else f"muleteer serve --socket {self.place}"
 
     def _stranger(self, what: str) -> str:
         return (
-            f"What answers on {self.socket} is not Muleteer's daemon ({what}); choose another with --socket."
+            f"What answers on {self.place} is not Muleteer's daemon ({what}); choose another with --socket."
         )
 
     def _lost(self) -> str:
-        return f"The daemon on {self.socket} closed the connection in the middle; see its log and ask again."
+        return f"The daemon on {self.place} closed the connection in the middle; see its log and ask again."
 
 
 def finished(data: Mapping[str, object]) -> TurnFinished:

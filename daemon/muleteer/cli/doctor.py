@@ -33,7 +33,10 @@ def doctor(problems: bool, file: Path | None, as_json: bool, socket: Path | None
     from muleteer.cli.client import find_socket
     from muleteer.doctor import machine, service
 
-    checks = chain(machine.checks(config.load(file)), service.checks(find_socket(socket)))
+    place = find_socket(socket)
+    if not isinstance(place, Path):
+        raise click.UsageError("It looks at this device; run it there.")
+    checks = chain(machine.checks(config.load(file)), service.checks(place))
     findings = [each for each in checks if each.verdict != "good" or not problems]
     if as_json:
         click.echo(safe(json.dumps({"findings": [asdict(each) for each in findings]}, indent=2)))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from muleteer.cli import remote
 from muleteer.cli.options import json_option, socket_option
 from muleteer.cli.render import print_pairs
 from muleteer.cli.show import show
@@ -38,6 +39,7 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
         f"{_text(body, 'version')}, process {_text(body, 'pid')}, up {_duration(_number(body, 'uptime_s'))}",
     )
     yield "socket", _text(body, "socket")
+    yield from _network_rows(_part(body, "network"))
     yield "turns", _turns(turns)
     yield "engine", _engine(engine)
     if model:
@@ -59,6 +61,22 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
         yield f"mcp {name}", _mcp(server if isinstance(server, dict) else {})
     if _number(totals, "prompt"):
         yield "tokens", _tokens(totals, _part(body, "ledger"))
+
+
+def _network_rows(network: Fields) -> Iterator[tuple[str, str]]:
+    """Where clients on the network connect, or why they cannot."""
+    where = {"loopback": "from this machine", "lan": "from the local network"}.get(_text(network, "listen"))
+    if not where:
+        return
+    if problem := _text(network, "problem"):
+        yield "network", f"closed: {problem}"
+        return
+    yield (
+        "network",
+        f"port {_text(network, 'port')}, {where}, {'TLS' if network.get('tls') else 'without TLS'}",
+    )
+    if fingerprint := _text(network, "fingerprint"):
+        yield "fingerprint", fingerprint
 
 
 def _turns(turns: Fields) -> str:
@@ -193,6 +211,8 @@ def _memory(pid: int) -> str:
     """The process's resident memory, as the kernel tells anyone on this machine."""
     import psutil
 
+    if remote.chosen():  # its processes are not here
+        return ""
     try:
         return f" with {_megabytes(psutil.Process(pid).memory_info().rss)}"
     except psutil.Error:  # it ended meanwhile, or lives in another process namespace

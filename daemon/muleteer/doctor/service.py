@@ -29,6 +29,8 @@ def checks(path: Path) -> Iterator[Finding]:
         yield bad("daemon", str(error), START)
         return
     yield state(status)
+    if isinstance(report := status.get("network"), dict):
+        yield network(report)
     yield from _seat(daemon)
     yield from _timers(daemon)
 
@@ -56,6 +58,21 @@ def state(status: Mapping[str, object]) -> Finding:
     if name in ("loading", "starting"):
         return doubtful("daemon", said, "Wait; muleteer status shows what it does.")
     return bad("daemon", said, "See muleteer logs, then: sudo systemctl restart muleteer.")
+
+
+def network(report: Mapping[str, object]) -> Finding:
+    """The port for clients."""
+    if report.get("listen") == "off":
+        return good("clients", "on this machine alone, by the socket")
+    if problem := report.get("problem"):
+        return bad(
+            "clients", f"None can connect over the network: {problem}", "See gateway.port and gateway.tls."
+        )
+    said = f"at port {report.get('port')}, {'with' if report.get('tls') else 'without'} TLS"
+    if report.get("listen") == "lan" and not report.get("tls"):
+        readable = f"{said}: what is said there, tokens included, can be read on the network"
+        return doubtful("clients", readable, "Set gateway.tls to true, and pair the clients again.")
+    return good("clients", said)
 
 
 def seat(report: Mapping[str, object]) -> Finding:

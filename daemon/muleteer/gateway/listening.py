@@ -14,6 +14,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
+from muleteer.discovery.interfaces import reach
 from muleteer.gateway.access import LocalAccess, NetworkAccess
 from muleteer.gateway.activation import Listeners
 from muleteer.gateway.connected import Connected
@@ -110,6 +111,15 @@ class Listening:
         """End what the token of this name is being answered, but not on the connection that asked for it."""
         if self._access:
             self._access.cut(name, spared)
+
+    async def where(self) -> Mapping[str, object]:
+        """Where clients connect: the addresses of this device, the port, and how it is recognised."""
+        loopback = self._settings.listen == "loopback"
+        return {
+            "addresses": ["127.0.0.1"] if loopback else (await asyncio.to_thread(reach)).addresses,
+            "port": self._tcp.port if self._tcp else 0,
+            "fingerprint": spelled(self._fingerprint),
+        }
 
     def connections(self) -> Mapping[str, int]:
         """How many are open, by listener."""

@@ -18,14 +18,18 @@ from muleteer.gateway.activation import Inherited, Listeners
 from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.listening import Listening
+from muleteer.gateway.mcp.calling import Calls
+from muleteer.gateway.mcp.route import McpRoute
 from muleteer.gateway.sockets import UnixListener
 from muleteer.gateway.tokens import token_routes
 from muleteer.gateway.turns import Turns
+from muleteer.gateway.wyoming.opening import open_voice
 from muleteer.harness.turn import Harness
 from muleteer.household import Household
 from muleteer.store.tokens import Tokens
 
 FLUSH_SECONDS = 1.0  # beyond stop_timeout, to cut off the connections that are left
+AGENT_SECONDS = 4.0  # for agents to be told how their turns ended, and to be let go
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,18 @@ class Parts:
     health: Health
     household: Household
     sections: dict[str, Report]
+
+
+def _mcp(parts: Parts) -> McpRoute:
+    harness, household = parts.harness, parts.household
+    calls = Calls(
+        parts.turns,
+        lambda: harness.catalogue,
+        household.conversations.history,
+        household.privacy,
+        harness.confirm,
+    )
+    return McpRoute(calls, household.broadcast)
 
 
 def client_routes(parts: Parts) -> list[BaseRoute]:
@@ -62,6 +78,7 @@ async def open_gateway(
     listening = Listening(settings.gateway, settings.state, household.device, tokens)
     listening.bind(listeners)
     parts.sections["network"] = listening.report
+    mcp = _mcp(parts)
     gateway = Gateway(
         parts.turns,
         parts.health,
@@ -70,12 +87,23 @@ async def open_gateway(
         settings.engine.model,
         unix.path,
         parts.sections,
-        [*routes, *client_routes(parts), *token_routes(tokens, listening.pairing, listening.revoked)],
+        [
+            *routes,
+            *client_routes(parts),
+            mcp.route(),
+            *token_routes(tokens, listening.pairing, listening.where, listening.revoked),
+        ],
         history=household.conversations.history,
+        seat=household.seat.view.report if household.seat else dict,
         connections=listening.connections,
     )
     await listening.serve(build_app(gateway), unix.socket)
     timeout = settings.gateway.stop_timeout
     closing.add("connections", lambda: listening.stop(timeout), timeout + FLUSH_SECONDS)
-    household.discovery.show(clients=listening.lan_port)
+    closing.add("mcp", mcp.close, AGENT_SECONDS)
+    history = household.conversations.history
+    device, catalogue = household.device, lambda: parts.harness.catalogue
+    voice = await open_voice(settings, closing, device, parts.turns, history, catalogue)
+    parts.sections["wyoming"] = voice.report
+    household.discovery.show(clients=listening.lan_port, voice=voice.lan_port)
     return listening

@@ -7,29 +7,22 @@ is for any client, and only as secret as the connection. Muleteer's own clients 
     POST /v1/pair/exchange   {"spake": A}              -> {"exchange": id, "spake": B}
     POST /v1/pair/exchange   {"exchange": id, "box"}   -> {"box": token, fingerprint of the certificate}
 
-SPAKE2 (the library `spake2`) makes a strong key out of the code: who listens learns nothing, who stands in
-the middle has one guess, and the client learns the true fingerprint. Knows one code at a time, and its tries.
+`exchange.py` says what that is good for; the client learns the true fingerprint as well. Knows one code at a
+time, and its tries.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from spake2 import SPAKE2_A, SPAKE2_B, SPAKEError
-from spake2.ed25519_basic import NotOnCurve
-
 from muleteer.allowance import Allowance, Allowances
 from muleteer.errors import PairingError, TooManyError
+from muleteer.exchange import CLIENT, DEVICE, WRONG_CODE, device_half, finish, seal, unseal
 from muleteer.gateway.peer import Scope
 from muleteer.store.tokens import Tokens
 
@@ -44,11 +37,6 @@ MOST_EXCHANGES = (
 # Attempts, right or wrong, a second and at once: people type one in ten seconds.
 FROM_ALL, ALL_AT_ONCE = 0.5, 20.0
 FROM_ONE, ONE_AT_ONCE = 0.1, 6.0
-NONCE = bytes(12)  # each key seals one message
-CLIENT, DEVICE = b"muleteer client", b"muleteer device"
-WRONG_CODE = "The code is wrong, used up or too old; `muleteer pair` on the device shows a new one."
-
-SpakeError = (SPAKEError, NotOnCurve, ValueError, AssertionError)  # what the library raises for foreign bytes
 
 
 @dataclass(slots=True)
@@ -111,7 +99,7 @@ class Pairing:
         in the first step. Raises as `redeem`."""
         self._count(address)
         code = self._shown() or Code(secrets.token_hex(DIGITS), "", frozenset(), 0.0, 0)
-        spake = SPAKE2_B(code.digits.encode(), idA=CLIENT, idB=DEVICE)
+        spake = device_half(code.digits)
         ours = await asyncio.to_thread(spake.start)
         key = await asyncio.to_thread(finish, spake, theirs)
         while len(self._exchanges) >= MOST_EXCHANGES:
@@ -167,35 +155,6 @@ class Pairing:
     def _answer(self, granted: Granted) -> dict[str, object]:
         scopes = sorted(granted.scopes)
         return {"token": granted.secret, "name": granted.name, "scopes": scopes, **self._told}
-
-
-def finish(spake: SPAKE2_A | SPAKE2_B, theirs: str) -> bytes:
-    """The key of an exchange, from the other side's message in hexadecimal digits. Raises `PairingError`."""
-    try:
-        key: bytes = spake.finish(bytes.fromhex(theirs))
-    except SpakeError as error:
-        raise PairingError(WRONG_CODE) from error
-    return key
-
-
-def seal(key: bytes, sender: bytes, body: Mapping[str, object]) -> str:
-    """What only the other side of an exchange can read, in hexadecimal digits."""
-    return _cipher(key, sender).encrypt(NONCE, json.dumps(body).encode(), sender).hex()
-
-
-def unseal(key: bytes, sender: bytes, box: str) -> dict[str, object]:
-    """Raises `PairingError` where the other side has another code, or is somebody else."""
-    try:
-        body = json.loads(_cipher(key, sender).decrypt(NONCE, bytes.fromhex(box), sender))
-    except (InvalidTag, ValueError) as error:
-        raise PairingError(WRONG_CODE) from error
-    if not isinstance(body, dict):
-        raise PairingError(WRONG_CODE)
-    return body
-
-
-def _cipher(key: bytes, sender: bytes) -> ChaCha20Poly1305:
-    return ChaCha20Poly1305(HKDF(SHA256(), 32, salt=None, info=sender).derive(key))
 
 
 def _name(text: str) -> str:

@@ -5,7 +5,7 @@ Knows the shapes on the wire. `auth.py` says that all of it needs `admin`, but f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -60,12 +60,13 @@ class Step(BaseModel):
 
 
 Revoked = Callable[[str, Connected], None]
+Where = Callable[[], Awaitable[Mapping[str, object]]]
 
 
-def token_routes(tokens: Tokens, pairing: Pairing | None, revoked: Revoked) -> list[BaseRoute]:
-    """`pairing` is None where no client can connect; `revoked` is told which token is not valid any more, and
-    on which connection that was asked for."""
-    views = _Views(tokens, pairing, revoked)
+def token_routes(tokens: Tokens, pairing: Pairing | None, where: Where, revoked: Revoked) -> list[BaseRoute]:
+    """`pairing` is None where no client can connect; `where` tells where one does. `revoked` is told which
+    token is not valid any more, and on which connection that was asked for."""
+    views = _Views(tokens, pairing, where, revoked)
     return [
         Route("/v1/tokens", views.listed, methods=["GET"]),
         Route("/v1/tokens", views.make, methods=["POST"]),
@@ -78,9 +79,8 @@ def token_routes(tokens: Tokens, pairing: Pairing | None, revoked: Revoked) -> l
 
 
 class _Views:
-    def __init__(self, tokens: Tokens, pairing: Pairing | None, revoked: Revoked) -> None:
-        self._tokens, self._revoked = tokens, revoked
-        self._pairing = pairing
+    def __init__(self, tokens: Tokens, pairing: Pairing | None, where: Where, revoked: Revoked) -> None:
+        self._tokens, self._pairing, self._where, self._revoked = tokens, pairing, where, revoked
 
     async def listed(self, request: Request) -> Response:
         return replies.Json({"tokens": [token.as_dict() for token in self._tokens]})
@@ -104,7 +104,8 @@ class _Views:
         body = await read_as(NewToken, request, EXAMPLE)
         code = self._open().show(body.name or "", frozenset(body.scopes))
         half = len(code.digits) // 2
-        return replies.Json({"code": f"{code.digits[:half]}-{code.digits[half:]}", **self._open().state()})
+        shown = f"{code.digits[:half]}-{code.digits[half:]}"
+        return replies.Json({"code": shown, **self._open().state(), **await self._where()})
 
     async def shown(self, request: Request) -> Response:
         return replies.Json(self._open().state())
