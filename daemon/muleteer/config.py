@@ -37,6 +37,7 @@ from muleteer.settings.precedence import EnvironmentSource, FileSource, OptionSo
 from muleteer.settings.seat import SeatSettings
 from muleteer.settings.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
 from muleteer.settings.service import ServiceSettings
+from muleteer.settings.wyoming import WyomingSettings
 
 # What must be resident at once: a level's prompt and output, and the planner's constant part while answering.
 FIT_TOGETHER = (
@@ -71,6 +72,9 @@ class Settings(BaseSettings):
     engine: EngineSettings = Field(default_factory=EngineSettings, description="the engine process")
     budgets: Budgets = Field(default_factory=Budgets, description="tokens and seconds of one turn")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="where clients connect")
+    wyoming: WyomingSettings = Field(
+        default_factory=WyomingSettings, description="where voice pipelines connect"
+    )
     files: FilesSettings = Field(default_factory=FilesSettings, description="folders of documents")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="what is kept of past turns")
     tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what tools may do")
