@@ -23,6 +23,7 @@ from muleteer.alive import Alive
 from muleteer.background.opening import open_background
 from muleteer.brains.profiles import profile_of
 from muleteer.brains.service import Brains
+from muleteer.broadcast import Broadcast
 from muleteer.catalogue.declared import Loaded
 from muleteer.catalogue.loading import Library
 from muleteer.catalogue.renewal import Renewal, gather, tell
@@ -165,7 +166,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     privacy, tools = household.privacy, settings.tools
     harness = Harness(engine, catalogue, settings.budgets, tools.confirm, settings.language, brains, privacy)
     warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
-    renewal = Renewal(stock, harness, warming.renew)
+    renewal = Renewal(stock, harness, _changed(warming, harness, household.broadcast))
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)
 
     gateway = settings.gateway
@@ -240,6 +241,16 @@ def _keep(usage: Usage, memory: TurnMemory) -> Callable[[Outcome, str], None]:
             memory.add(message, outcome.answer, session.current.get(), found, bool(outcome.calls))
 
     return ended
+
+
+def _changed(warming: Warming, harness: Harness, broadcast: Broadcast) -> Callable[[], None]:
+    """What follows when skills or tools have changed: new prompts are decoded, and clients hear of it."""
+
+    def changed() -> None:
+        warming.renew()
+        broadcast.publish("tools.changed", {"handles": len(harness.catalogue.handles)})
+
+    return changed
 
 
 def _stock(settings: Settings, services: Services) -> Stock:

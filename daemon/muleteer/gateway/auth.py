@@ -16,7 +16,10 @@ Needed = Scope | Literal["open"]  # open: no token is asked for
 
 # A path is matched segment by segment: {} is any one segment, a final * is all that is there or below.
 TABLE: dict[str, dict[Needed, str]] = {
+    "/": {"open": "GET"},  # the page, which says nothing of this device
     "/healthz": {"open": "GET"},
+    "/openapi.json": {"chat": "GET"},
+    "/metrics": {"chat": "GET"},
     "/v1/pair": {"open": "POST"},
     "/v1/pair/exchange": {"open": "POST"},
     "/v1/turns/*": {"chat": "GET POST DELETE"},
@@ -38,6 +41,7 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/events": {"tools": "GET"},
     "/v1/inbox": {"tools": "GET"},
     "/v1/timers": {"tools": "GET"},
+    "/mcp": {"chat": "GET POST DELETE"},  # what a peer may call there, it looks up itself
 }
 
 

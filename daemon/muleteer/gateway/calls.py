@@ -44,12 +44,13 @@ def call_route(catalogue: Callable[[], Catalogue]) -> Route:
         tool = toolbox.tools.get(name)
         if tool is not None and tool.effect != "read" and not given.confirm:
             raise RequestError(f'{name} has the effect "{tool.effect}"; send "confirm": true to call it.')
-        return replies.Json(_shown(await toolbox.call(name, given.arguments)))
+        return replies.Json(shown(await toolbox.call(name, given.arguments)))
 
     return Route("/v1/tools/{name}/call", call, methods=["POST"])
 
 
-def _shown(outcome: Outcome) -> dict[str, object]:
+def shown(outcome: Outcome) -> dict[str, object]:
+    """A finished call, as clients see it."""
     result = outcome.result
     return {
         "tool": outcome.tool,
