@@ -45,6 +45,11 @@ def test_each_message_is_asked_with_every_number_of_tools_and_once_where_none_fi
     assert len({case.id for case in asked.cases}) == 5
 
 
+def test_a_name_is_spelled_as_the_protocol_takes_it() -> None:
+    assert batteries.spelled("math.factorial") == "math_factorial"
+    assert len(batteries.spelled("x" * 99)) == 64
+
+
 class Server:
     """Answers every case, or fails it."""
 

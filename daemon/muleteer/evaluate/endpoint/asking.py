@@ -20,6 +20,7 @@ from muleteer.evaluate.batteries.bfcl import Call
 from muleteer.harness.events import LevelUse
 
 LIMIT = 400  # tokens of a reply, as in the batteries of calls
+ASK_S = 30.0
 GREEDY = {"temperature": 0, "top_k": 1, "max_tokens": LIMIT}
 
 
@@ -30,6 +31,15 @@ class Reply:
     calls: list[Call]
     text: str
     use: LevelUse
+
+
+async def model_of(address: str) -> str:
+    """What a server calls its model. Raises `EngineError` where it does not say."""
+    try:
+        async with httpx.AsyncClient(base_url=address, timeout=ASK_S, trust_env=False) as http:
+            return str((await http.get("/v1/models")).json()["data"][0]["id"])
+    except (httpx.HTTPError, LookupError, TypeError, ValueError) as error:
+        raise EngineError(f"The server at {address} names no model: {error!r}.") from error
 
 
 async def ask(

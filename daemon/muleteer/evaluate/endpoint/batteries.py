@@ -6,7 +6,9 @@ Knows cases and how each is judged; not how servers are started.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Protocol
 
@@ -26,6 +28,7 @@ OURS, THEIRS = "muleteer", "llama.cpp"
 SIDES = (OURS, THEIRS)
 OWN = "own tools"
 ROOM = 4096  # tokens beside the tools
+LONGEST_NAME = 64  # characters, in OpenAI's protocol
 LONGEST_S = 1200.0  # of one request: 12,000 tokens at ten a second
 INSTALL = "pip install 'muleteer[evaluate]'"
 
@@ -66,11 +69,19 @@ class CallerTools:
 
     async def ask(self, address: str, model: str, case: Case) -> tuple[Answered, Sequence[LevelUse]]:
         question, tools = self._asked[case.id]
+        named = {spelled(tool.name): tool for tool in tools}
+        shown = [replace(tool, name=name) for name, tool in named.items()]
         async with httpx.AsyncClient(base_url=address, timeout=LONGEST_S, trust_env=False) as http:
-            reply = await ask(http, model, question.messages, tools)
-        why = bfcl.complaint(question, reply.calls) if len(reply.calls) < 2 else "several were called"
-        shown = ", ".join(f"{name}({dict(arguments)})" for name, arguments in reply.calls)
-        return Answered(not why, shown or reply.text[:300], why), [reply.use]
+            reply = await ask(http, model, question.messages, shown)
+        calls = [(named[name].name if name in named else name, given) for name, given in reply.calls]
+        why = bfcl.complaint(question, calls) if len(calls) < 2 else "several were called"
+        got = ", ".join(f"{name}({dict(arguments)})" for name, arguments in calls)
+        return Answered(not why, got or reply.text[:300], why), [reply.use]
+
+
+def spelled(name: str) -> str:
+    """A function's name as OpenAI's protocol takes it, which has no dots."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:LONGEST_NAME]
 
 
 class ToolEval:

@@ -23,6 +23,7 @@ from muleteer.evaluate.batteries.running import (
     tried_of,
 )
 from muleteer.evaluate.endpoint import servers
+from muleteer.evaluate.endpoint.asking import model_of
 from muleteer.evaluate.endpoint.batteries import OURS, SIDES, THEIRS, Compared
 from muleteer.evaluate.rig import opened
 
@@ -50,8 +51,10 @@ async def run(
         say("llama.cpp's server is started")
         addresses[THEIRS] = await stack.enter_async_context(servers.theirs(model, threads, battery.context))
 
+        names = {side: await model_of(address) for side, address in addresses.items()}
+
         async def one(case: Case, side: str) -> Tried:
-            return await attempt(battery, addresses[side], model.stem, case, side)
+            return await attempt(battery, addresses[side], names[side], case, side)
 
         await go_on(battery, one, journal, say, manner.minutes)
     return conditions, tried_of(battery, journal)
