@@ -53,7 +53,7 @@ def visit(*script: Scripted, confirm: tuple[str, ...] = (), **budgets: Any) -> V
     turns = Turns(
         harness, health, LIMIT, 0.05, lambda outcome, message: remembered.append((outcome, message))
     )
-    guests = Guests(turns, lambda: harness, engine.status, "standard", CONTEXT)
+    guests = Guests(turns, harness, engine.status, "standard", CONTEXT)
     return Visit(brain, house, harness, engine, health, turns, guests, remembered)
 
 

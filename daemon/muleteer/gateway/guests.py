@@ -124,7 +124,7 @@ class Guests:
     def __init__(
         self,
         turns: Turns,
-        harness: Callable[[], Harness],
+        harness: Harness,
         status: Callable[[], EngineStatus],
         model: str,
         context: int,
@@ -158,11 +158,11 @@ class Guests:
                 await _check(ask.schema)
             properties = self._status().properties
             marks = properties.call_marks if properties else ()
-            return lambda: ("", host(self._harness(), staged, ask, talk, self._context, marks))
+            return lambda: ("", host(self._harness, staged, ask, talk, self._context, marks))
         yes = assent(talk.message)
         if yes is not None and (turn := self._questions.find(ask)):
-            return lambda: own.answered(self._harness(), ask, turn, yes, self._questions)
-        return lambda: (talk.message, own.own(self._harness(), ask, talk, self._questions))
+            return lambda: own.answered(self._harness, ask, turn, yes, self._questions)
+        return lambda: (talk.message, own.own(self._harness, ask, talk, self._questions))
 
     async def _staged(self, ask: Ask) -> Staged:
         """The tools; at least one must be usable, and the one that is named."""

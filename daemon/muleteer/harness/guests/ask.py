@@ -14,6 +14,7 @@ from muleteer.errors import RequestError
 from muleteer.harness.events import Event
 
 Finish = Literal["stop", "length", "tool_calls"]
+Choice = Literal["auto", "none", "required"]
 
 
 class MisplacedError(RequestError):
@@ -52,7 +53,7 @@ class Ask:
 
     messages: tuple[Said, ...]
     tools: tuple[ToolSpec, ...] = ()
-    choice: Literal["auto", "none", "required"] = "auto"
+    choice: Choice = "auto"
     named: str = ""
     calls: int = 6
     schema: JsonSchema | None = None

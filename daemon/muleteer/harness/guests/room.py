@@ -66,5 +66,5 @@ def _split(messages: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Mes
 
 
 def _first_turn(messages: Sequence[Message]) -> int:
-    """How many messages go with the first one: results go with their call."""
-    return next((i for i, each in enumerate(messages[1:], 1) if each.role != "tool"), len(messages))
+    """How many messages go with the first one: what was said to it, and the results of its calls."""
+    return next(i for i, each in enumerate(messages[1:], 1) if each.role == "user")
