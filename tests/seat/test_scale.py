@@ -41,6 +41,13 @@ def _idle_rate(devices: int, seed: int, seconds: int) -> float:
     return (home.sent - before) / seconds / devices
 
 
+def test_the_driver_of_three_devices_sends_less_than_200_bytes_a_second() -> None:
+    """It sends the heartbeats and the bare acknowledgements; of five the driver sends more."""
+    beat = (_exchange() + HEADERS) / 2
+    sent = 2 * beat / (Timing().heartbeat / 100) + ANNOUNCEMENT / (sum(ANNOUNCE_SECONDS) / 2)
+    assert sent < 200
+
+
 @pytest.mark.parametrize("devices", [2, 3, 5, 9, 16])
 def test_an_idle_device_sends_less_than_200_bytes_a_second(devices: int) -> None:
     """On average: the driver sends more, the others less."""

@@ -25,13 +25,13 @@ class Timing:
     round trip of pre-vote and vote: 4.7 s and the round trips."""
 
     # A beat costs, for each follower, two frames of 105 bytes on the wire and an acknowledgement of 66. A
-    # household of n devices sends 145 (n - 1) bytes/s, of which 90 (n - 1) are the driver's: below 200 for two
+    # household of n devices sends 138 (n - 1) bytes/s, of which 86 (n - 1) are the driver's: below 200 for two
     # followers. For four it would take 3.5 s between beats, and no lease that lasts longer ends in time.
-    heartbeat: int = 190
+    heartbeat: int = 200
     retry: int = 20  # an unanswered message is repeated after this; longer than any home network's round trip
-    promise: int = 320
+    promise: int = 330
     slot: int = 20  # between two ranks: an election with two writes to an SD card fits
-    ranks: int = 90  # all ranks together
+    ranks: int = 80  # all ranks together
     jitter: int = 10
     reluctance: int = 50  # a device that is hot, on battery or busy lets others go first
     round: int = 60  # one round of asking: three tries
