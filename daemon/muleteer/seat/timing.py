@@ -25,8 +25,8 @@ class Timing:
     round trip of pre-vote and vote: 4.7 s and the round trips."""
 
     # A beat costs, for each follower, two frames of 105 bytes on the wire and an acknowledgement of 66. A
-    # household of n devices sends 138 (n - 1) bytes/s, of which 86 (n - 1) are the driver's: below 200 for two
-    # followers. For four it would take 3.5 s between beats, and no lease that lasts longer ends in time.
+    # household of n devices sends 138 (n - 1) bytes/s, of which 86 (n - 1) are the driver's: below 200 for
+    # two followers. For four it would take 3.5 s between beats, and no lease that long ends in time.
     heartbeat: int = 200
     retry: int = 20  # an unanswered message is repeated after this; longer than any home network's round trip
     promise: int = 330
