@@ -227,8 +227,10 @@ class Faults:
         ]
 
     def _enrol_again(self) -> None:
+        """A device that was removed, or was never let in; nobody is in two households."""
         drivers = self._drivers_within()
         outside = self.home.hosts.keys() - {"", *members(drivers[0])} if drivers else set()
+        outside -= {name for name in outside if is_at_home(self.home, self.home.hosts[name])}
         if outside:
             host = self.home.hosts[min(outside)]
             self.home.enrol(drivers[0], host, Voter(host.id))
@@ -286,6 +288,11 @@ class Faults:
 def members(host: Host) -> tuple[str, ...]:
     """Who is enrolled, as far as it knows."""
     return host.election.membership.ids if host.election else ()
+
+
+def is_at_home(home: Household, host: Host) -> bool:
+    """Whether it has a household with others, and they have not removed it."""
+    return len(members(host)) > 1 and is_enrolled(home, host)
 
 
 def is_enrolled(home: Household, host: Host) -> bool:
