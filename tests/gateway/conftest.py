@@ -14,6 +14,7 @@ import uvloop
 
 from muleteer import session
 from muleteer.engine.protocol import Message
+from muleteer.gateway.access import LocalAccess
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.requests import BODY_SECONDS
@@ -96,23 +97,21 @@ async def served(
 
     turns = Turns(harness, health, LIMIT, LOADING_WAIT, end)
     listener = listen_unix(folder / "s")
-    server = HttpServer(
-        build_app(
-            Gateway(
-                turns,
-                health,
-                engine,
-                lambda: catalogue,
-                "standard",
-                listener.path,
-                sections=SECTIONS,
-                history=kept_of,
-                keep_alive=KEEP_ALIVE,
-                body=body_seconds,
-            )
-        ),
-        limits,
+    app = build_app(
+        Gateway(
+            turns,
+            health,
+            engine,
+            lambda: catalogue,
+            "standard",
+            listener.path,
+            sections=SECTIONS,
+            history=kept_of,
+            keep_alive=KEEP_ALIVE,
+            body=body_seconds,
+        )
     )
+    server = HttpServer(LocalAccess(app, frozenset()), limits)
     await server.start(listener.socket)
     transport = httpx.AsyncHTTPTransport(uds=str(listener.path))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from muleteer.background.deferring import Decision, Look, decide
 from muleteer.background.schedule import latest
@@ -97,9 +97,11 @@ class Background:
         self._pause, self._now = pause, now
         self._waiting: dict[str, Waiting] = {}
         self._running: dict[str, asyncio.Lock] = {}
+        self._ended: dict[str, int] = dict.fromkeys(get_args(State), 0)
 
     def report(self) -> dict[str, object]:
-        """For the status: what runs, what waits and why, and the day's tokens."""
+        """For the status: what runs, what waits and why, the day's tokens, and what became of those since
+        the start."""
         waiting = [
             {
                 "skill": skill,
@@ -115,6 +117,7 @@ class Background:
             "waiting": waiting,
             "tokens_today": self._spending.tokens,
             "tokens_a_day": self.settings.tokens,
+            "ended": dict(self._ended),
         }
 
     async def run(self, skill: str, by_hand: bool = False) -> Ended:
@@ -133,6 +136,7 @@ class Background:
         finally:
             if self._waiting.get(skill) is waiting:
                 del self._waiting[skill]
+        self._ended[ended.state] += 1
         log.info("background turn %s at %s: %s %s", skill, slot, ended.state, ended.reason)
         return ended
 
@@ -145,6 +149,7 @@ class Background:
                 await self._pause(POLL_SECONDS)
             if await self._seat.may_finish(claim):
                 ended = await self._claimed(claim)
+                self._ended[ended.state] += 1
                 log.info("background turn %s at %s, begun before: %s", claim.skill, claim.slot, ended.state)
 
     async def _slot(self, name: str, by_hand: bool) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,14 +24,21 @@ from starlette.types import ASGIApp
 import muleteer
 from muleteer import session
 from muleteer.engine.protocol import Message, Use
-from muleteer.errors import EngineError, MuleteerError
+from muleteer.errors import CancelledByClientError, EngineError, MuleteerError, NotOpenError
+from muleteer.footprint import footprint
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
+from muleteer.gateway.metrics import Watched, metrics_route
+from muleteer.gateway.peer import peer_of
 from muleteer.gateway.requests import BODY_SECONDS, ConfirmRequest, read_as, read_turn, wants_stream
+from muleteer.gateway.running import Turn
+from muleteer.gateway.tally import Counted, Requests
 from muleteer.gateway.turns import Turns
 from muleteer.skills import Catalogue
 
 Report = Callable[[], Mapping[str, object]]
+
+STOPPED = "The turn was stopped, as somebody asked."
 
 
 async def no_history(session: str) -> Sequence[Message]:
@@ -41,7 +49,8 @@ async def no_history(session: str) -> Sequence[Message]:
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """Everything the interface speaks for. `model` is its configured name, `sections` what further parts add
-    to the status, by name, `routes` what they answer, `history` what was said in a session, `started`
+    to the status, by name, `routes` what they answer, `history` what was said in a session. `seat` tells of
+    this device's part in the household, `connections` of those that are open, by listener. `started` in
     monotonic seconds, `keep_alive` and `body` limits in seconds."""
 
     turns: Turns
@@ -53,6 +62,8 @@ class Gateway:
     sections: Mapping[str, Report] = field(default_factory=dict)
     routes: Sequence[BaseRoute] = ()
     history: Callable[[str], Awaitable[Sequence[Message]]] = no_history
+    seat: Report = dict
+    connections: Callable[[], Mapping[str, int]] = dict
     keep_alive: float = replies.KEEP_ALIVE_SECONDS
     body: float = BODY_SECONDS
     started: float = field(default_factory=time.monotonic)
@@ -60,11 +71,19 @@ class Gateway:
 
 def build_app(gateway: Gateway) -> Starlette:
     """The ASGI application."""
-    views = _Views(gateway)
+    views, requests = _Views(gateway), Requests()
+    told = {**gateway.sections, "seat": gateway.seat}
+    watched = Watched(gateway.turns, gateway.health, gateway.engine, requests, told, gateway.connections)
     app = Starlette(
         routes=[
             Route("/v1/turns", views.turns, methods=["POST"]),
+            Route("/v1/turns", views.recent, methods=["GET"]),
+            Route("/v1/turns/{turn}", views.turn, methods=["GET"]),
+            Route("/v1/turns/{turn}", views.cancel, methods=["DELETE"]),
+            Route("/v1/turns/{turn}/cancel", views.cancel, methods=["POST"]),
             Route("/v1/turns/{turn}/confirm", views.confirm, methods=["POST"]),
+            Route("/v1/turns/{turn}/events", views.events, methods=["GET"]),
+            metrics_route(watched),
             Route("/v1/status", views.status),
             Route("/v1/skills", views.skills),
             Route("/v1/tools", views.tools),
@@ -79,6 +98,8 @@ def build_app(gateway: Gateway) -> Starlette:
         },
     )
     app.router.redirect_slashes = False
+    app.add_middleware(Counted, requests=requests)
+    requests.know(app.routes)
     return app
 
 
@@ -104,8 +125,33 @@ class _Views:
         """Go on with a turn that ended in a question."""
         answer = await read_as(ConfirmRequest, request, '{"confirm": true}')
         session.begin(answer.session)
-        begin = partial(self._gateway.turns.confirm, request.path_params["turn"], answer.confirm)
+        turn = request.path_params["turn"]
+        if not self._gateway.turns.recent.may(turn, peer_of(request.scope)):
+            raise NotOpenError("That turn was begun by somebody else; only they can answer its question.")
+        begin = partial(self._gateway.turns.confirm, turn, answer.confirm)
         return self._reply(wants_stream(answer, request.headers.get("accept", "")), begin)
+
+    async def recent(self, request: Request) -> Response:
+        """The last turns, without what was said."""
+        return replies.Json({"turns": self._gateway.turns.recent.listed(peer_of(request.scope))})
+
+    async def turn(self, request: Request) -> Response:
+        """Everything about one of the last turns."""
+        return replies.Json(self._gateway.turns.recent.shown(self._asked(request)))
+
+    async def events(self, request: Request) -> ASGIApp:
+        """The events of a turn that somebody began, from the first one on. Who only follows can go away."""
+        following = self._asked(request).follow()
+        return replies.TurnStream(lambda: nullcontext(following), self._gateway.keep_alive)
+
+    async def cancel(self, request: Request) -> Response:
+        """End a turn now, with an event that says so; one that has ended stays as it is."""
+        turn = self._asked(request)
+        turn.end(CancelledByClientError(STOPPED))
+        return replies.Json(self._gateway.turns.recent.shown(turn))
+
+    def _asked(self, request: Request) -> Turn:
+        return self._gateway.turns.recent.get(request.path_params["turn"], peer_of(request.scope))
 
     def _reply(self, stream: bool, begin: replies.Begin) -> ASGIApp:
         return replies.TurnStream(begin, self._gateway.keep_alive) if stream else replies.TurnObject(begin)
@@ -125,6 +171,7 @@ class _Views:
                 "model": engine.properties.name if engine.properties else gateway.model,
                 "engine": asdict(engine),
                 "reuse": _reuse(engine.totals),
+                "memory": footprint(engine.pid),
                 "turns": gateway.turns.counts(),
                 **{name: report() for name, report in gateway.sections.items()},
             }

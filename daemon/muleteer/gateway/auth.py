@@ -24,6 +24,8 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/pair/exchange": {"open": "POST"},
     "/v1/turns/*": {"chat": "GET POST DELETE"},
     "/v1/plan": {"chat": "POST"},
+    "/v1/chat/completions": {"chat": "POST"},
+    "/v1/models/*": {"chat": "GET"},
     "/v1/status": {"chat": "GET"},
     "/v1/skills": {"chat": "GET"},
     "/v1/tools": {"chat": "GET"},

@@ -16,10 +16,12 @@ from muleteer.config import Settings
 from muleteer.engine.client import Engine
 from muleteer.gateway.activation import Inherited, Listeners
 from muleteer.gateway.app import Gateway, Report, build_app
+from muleteer.gateway.guests import Guests
 from muleteer.gateway.health import Health
 from muleteer.gateway.listening import Listening
 from muleteer.gateway.mcp.calling import Calls
 from muleteer.gateway.mcp.route import McpRoute
+from muleteer.gateway.openai.routes import openai_routes
 from muleteer.gateway.sockets import UnixListener
 from muleteer.gateway.tokens import token_routes
 from muleteer.gateway.turns import Turns
@@ -59,7 +61,9 @@ def _mcp(parts: Parts) -> McpRoute:
 
 def client_routes(parts: Parts) -> list[BaseRoute]:
     """What is answered in other people's protocols, and to browsers."""
-    return []
+    settings = parts.settings.engine
+    guests = Guests(parts.turns, parts.harness, parts.engine.status, settings.model, settings.context)
+    return [*openai_routes(guests)]
 
 
 async def open_gateway(

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from muleteer.errors import CancelledByClientError, EngineBusyError, MuleteerError
 from muleteer.gateway.disconnect import while_connected
-from muleteer.gateway.turns import Turn
+from muleteer.gateway.running import Following, Turn
 from muleteer.harness.events import Confirm, Event, Outcome, TurnFailed
 
 KEEP_ALIVE_SECONDS = 10.0  # proxies give up on a silent stream after 30 or 60
@@ -27,6 +27,7 @@ RETRY_SECONDS = 5.0  # hint with every 503; an engine restarts and a turn ends i
 EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform"}
 
 Begin = Callable[[], AbstractAsyncContextManager[Turn]]
+Follow = Callable[[], AbstractAsyncContextManager[Turn | Following]]
 
 STATUS_CODES = {404: "not_found", 405: "method_not_allowed"}
 STATUS_SENTENCES = {
@@ -63,7 +64,7 @@ class TurnStream:
     """The turn's events as they happen. The status is 200 as soon as the turn has begun; how it went is
     the last event."""
 
-    def __init__(self, begin: Begin, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
+    def __init__(self, begin: Follow, keep_alive: float = KEEP_ALIVE_SECONDS) -> None:
         self._begin = begin
         self._keep_alive = keep_alive
 
@@ -80,7 +81,7 @@ class TurnStream:
                 body, last = await self._piece(turn)
                 await send({"type": "http.response.body", "body": body, "more_body": not last})
 
-    async def _piece(self, turn: Turn) -> tuple[bytes, bool]:
+    async def _piece(self, turn: Turn | Following) -> tuple[bytes, bool]:
         """The next event, or a comment when none came for a while; and whether it is the last."""
         try:
             async with asyncio.timeout(self._keep_alive):

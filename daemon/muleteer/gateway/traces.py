@@ -94,6 +94,10 @@ class Traces:
             raise UnknownTurnError(f"{many} with {turn[:20]!r}; GET /v1/traces lists them.")
         return found[0]
 
+    def steps(self, turn: str) -> list[dict[str, object]]:
+        """Those of one turn, by its whole id; none where it is not kept."""
+        return list(kept.steps) if (kept := self._kept.get(turn)) else []
+
     def routes(self) -> list[BaseRoute]:
         """Where they are read."""
 

@@ -5,28 +5,21 @@ Knows the harness only as something that yields events. Does not know HTTP; `app
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
 from muleteer.engine.protocol import Message
 from muleteer.errors import EngineBusyError, MuleteerError, ShuttingDownError
 from muleteer.gateway.health import Health
+from muleteer.gateway.recent import KINDS, Recent, kind_of
+from muleteer.gateway.running import Turn
+from muleteer.gateway.tally import Tally
 from muleteer.gateway.traces import Traces, told
 from muleteer.harness.confirmation import Pending
-from muleteer.harness.events import (
-    Confirm,
-    Event,
-    LevelFinished,
-    LevelUse,
-    Outcome,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
-)
+from muleteer.harness.events import Event, Outcome, TurnFailed
 
 log = logging.getLogger(__name__)
 
@@ -53,75 +46,6 @@ class Runs(Protocol):
     def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]: ...
 
 
-class Turn:
-    """One turn in its own task, so that a slow reader does not hold the engine. `ended` is called once, as
-    soon as there is an outcome or nobody wants one."""
-
-    def __init__(
-        self, message: str, events: AsyncGenerator[Event, None], ended: Callable[[Turn], None]
-    ) -> None:
-        self.id = ""
-        self.message = message
-        self.outcome: Outcome | None = None
-        self._ended = ended
-        self._levels: list[LevelUse] = []
-        self._events: asyncio.Queue[Event] = asyncio.Queue()  # bounded by the turn's token budget
-        self._task = asyncio.create_task(self._run(events))
-
-    async def next(self) -> Event:
-        """The next event; nothing comes after the outcome."""
-        return await self._events.get()
-
-    async def result(self) -> Outcome:
-        """Pass over all events to the outcome."""
-        while not isinstance(event := await self.next(), Outcome):
-            pass
-        return event
-
-    def end(self, error: MuleteerError) -> None:
-        """Make `error` the outcome now, unless there is one, and stop working."""
-        self._tell(self._failure(error))
-        self._task.cancel(str(error))
-
-    async def close(self) -> None:
-        """Stop working; returns when the harness has let go of the engine."""
-        self._task.cancel("nobody waits for this turn")
-        try:
-            await asyncio.wait({self._task})
-        finally:
-            if self.outcome is None:
-                self._ended(self)
-
-    async def _run(self, events: AsyncGenerator[Event, None]) -> None:
-        try:
-            async with aclosing(events):
-                async for event in events:
-                    self._tell(event)
-        except MuleteerError as error:
-            self._tell(self._failure(error))
-        except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and self._task.cancelling():
-                raise
-            log.exception("turn %s: the harness failed", self.id)
-        if self.outcome is None:
-            self._tell(self._failure(MuleteerError("The turn failed inside the daemon; its log says where.")))
-
-    def _tell(self, event: Event) -> None:
-        if self.outcome is not None:
-            return
-        if isinstance(event, TurnStarted):
-            self.id = event.turn
-        elif isinstance(event, LevelFinished):
-            self._levels.append(event.level)
-        elif isinstance(event, Outcome):
-            self.outcome = event
-            self._ended(self)
-        self._events.put_nowait(event)
-
-    def _failure(self, error: MuleteerError) -> TurnFailed:
-        return TurnFailed(self.id, error.code, str(error), error.status, tuple(self._levels))
-
-
 class Turns:
     """All turns of the daemon. `limit` is how many run or wait at once; `ended` is called with each outcome
     and the message it belongs to, within the turn's session, waits for nothing and never fails."""
@@ -142,14 +66,16 @@ class Turns:
         self._waiting = 0
         self._running: set[Turn] = set()
         self._background: set[Turn] = set()
-        self.traces = Traces()
+        self.traces, self.tally = Traces(), Tally()
+        self.recent = Recent(self.traces)
         self.ended_at = 0.0
         """Monotonic seconds of the end of a person's last turn; 0 if there was none."""
-        self._counts = {"finished": 0, "asked": 0, "refused": 0, "failed": 0, "cancelled": 0}
+        self._counts: dict[str, int] = dict.fromkeys(KINDS, 0)
 
     def counts(self) -> dict[str, int]:
         """`running`, and `waiting` for the model, now. Since the start: `finished`, `asked` (ended with a
-        question), `refused` (by the request's own fault), `failed`, and `cancelled` (the client left)."""
+        question), `refused` (by the request's own fault), `failed`, and `cancelled` (the client left, or
+        somebody stopped it)."""
         return {"running": len(self._running), "waiting": self._waiting, **self._counts}
 
     @property
@@ -196,7 +122,7 @@ class Turns:
         finally:
             self._waiting -= 1
         message, events = begin()
-        turn = Turn(message, self.traces.watched(events, skill), self._count)
+        turn = Turn(message, self.traces.watched(events, skill), self._count, self.recent.add, skill)
         self._running.add(turn)
         if skill:
             self._background.add(turn)
@@ -218,22 +144,12 @@ class Turns:
         if turn not in self._background:
             self.ended_at = time.monotonic()
         self._background.discard(turn)
-        if turn.outcome is None:
-            kind = "cancelled"
-        else:
-            kind = _kind(turn.outcome)
-            self._ended(turn.outcome, turn.message)
+        if (outcome := turn.outcome) is None:
+            return
+        kind = kind_of(outcome)
         self._counts[kind] += 1
-        why = f" ({turn.outcome.code})" if isinstance(turn.outcome, TurnFailed) else ""
+        self.tally.add(turn.levels, turn.calls)
+        if kind != "cancelled":
+            self._ended(outcome, turn.message)
+        why = f" ({outcome.code})" if isinstance(outcome, TurnFailed) and kind != "cancelled" else ""
         log.info("turn %s %s%s", turn.id or "?", kind, why, extra=told(turn.id, turn.outcome))
-
-
-def _kind(outcome: Outcome) -> str:
-    """The count that an outcome belongs to."""
-    match outcome:
-        case TurnFinished():
-            return "finished"
-        case Confirm():
-            return "asked"
-        case TurnFailed(status=status):
-            return "refused" if 400 <= status < 500 else "failed"

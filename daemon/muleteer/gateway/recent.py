@@ -1,0 +1,112 @@
+"""The turns that can still be looked at, followed and stopped: those that run, and the last that have ended.
+
+Knows who may see which turn. Keeps what was said in memory alone, bounded in number and age.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Literal, get_args
+
+from muleteer.errors import CancelledByClientError, UnknownTurnError
+from muleteer.gateway.peer import Peer
+from muleteer.gateway.running import Turn
+from muleteer.gateway.traces import Traces
+from muleteer.harness.events import Confirm, Outcome, TurnFailed, TurnFinished
+
+MOST_ENDED = 64  # turns; with messages of 64 KiB, the longest, 4 MiB
+ENDED_SECONDS = 3600.0  # long enough to come back to an answer; what was said is not kept here for the day
+
+Kind = Literal["finished", "asked", "refused", "failed", "cancelled"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def kind_of(outcome: Outcome) -> Kind:
+    """How a turn ended, in a word."""
+    match outcome:
+        case TurnFinished():
+            return "finished"
+        case Confirm():
+            return "asked"
+        case TurnFailed(code=CancelledByClientError.code):
+            return "cancelled"
+        case TurnFailed(status=status):
+            return "refused" if 400 <= status < 500 else "failed"
+
+
+class Recent:
+    """Turns by id; `now` tells seconds. A turn that goes on after its question takes the place of the one
+    that asked. A peer sees its own; the Unix socket and `admin` see all, and those of the background."""
+
+    def __init__(self, traces: Traces, now: Callable[[], float] = time.monotonic) -> None:
+        self._traces, self._now = traces, now
+        self._kept: OrderedDict[str, tuple[float, Turn]] = OrderedDict()  # by when they began
+
+    def add(self, turn: Turn) -> None:
+        """From here on it can be found."""
+        self._drop()
+        self._kept.pop(turn.id, None)
+        self._kept[turn.id] = (self._now(), turn)
+
+    def get(self, id: str, peer: Peer) -> Turn:
+        """Raises `UnknownTurnError`, also for one that this peer may not see."""
+        self._drop()
+        found = self._kept.get(id)
+        if found is None or not _may(peer, found[1]):
+            raise UnknownTurnError(
+                f"There is no turn {id[:40]!r} of yours: only the last {MOST_ENDED} are kept, for"
+                f" {ENDED_SECONDS / 3600:g} h. GET /v1/turns lists them."
+            )
+        return found[1]
+
+    def may(self, id: str, peer: Peer) -> bool:
+        """Whether nothing is known against this peer's going on with a turn, which may be kept no longer."""
+        return id not in self._kept or _may(peer, self._kept[id][1])
+
+    def listed(self, peer: Peer) -> list[dict[str, object]]:
+        """The newest first, without what was said."""
+        self._drop()
+        return [_brief(turn) for _, turn in reversed(self._kept.values()) if _may(peer, turn)]
+
+    def shown(self, turn: Turn) -> dict[str, object]:
+        """Everything about it, as far as it has come."""
+        outcome = turn.outcome
+        return _brief(turn) | {
+            "message": turn.message,
+            "text": turn.text,
+            "steps": self._traces.steps(turn.id),
+            "outcome": {"event": outcome.name, **outcome.as_dict()} if outcome else None,
+        }
+
+    def _drop(self) -> None:
+        """What is too old, or too much."""
+        for id in list(self._doomed()):
+            del self._kept[id]
+
+    def _doomed(self) -> Iterator[str]:
+        ended = [(began, id) for id, (began, turn) in self._kept.items() if turn.outcome]
+        oldest = self._now() - ENDED_SECONDS
+        for number, (began, id) in enumerate(reversed(ended)):
+            if number >= MOST_ENDED or began < oldest:
+                yield id
+
+
+def _may(peer: Peer, turn: Turn) -> bool:
+    """By the name of its token; on the Unix socket nobody has one."""
+    owner = turn.owner
+    mine = bool(peer.name) and peer.name == owner.name and "unix" not in (peer.transport, owner.transport)
+    return mine or peer.may("admin")
+
+
+def _brief(turn: Turn) -> dict[str, object]:
+    state = kind_of(turn.outcome) if turn.outcome else "running"
+    return {
+        "turn": turn.id,
+        "state": state,
+        "skill": turn.skill,
+        "session": turn.session,
+        "began": turn.began.isoformat(timespec="seconds"),
+        "ms": turn.ms,
+    }
