@@ -55,7 +55,7 @@ EXPECTED = {
     "muleteer seat join": r"within 5 minutes: muleteer seat join [0-9a-f]{4}-\d{6}",
     "muleteer seat": r"drives +this device[\s\S]*alone",
     "muleteer seat members": r"belongs to no household",
-    "muleteer devices": r"No other device is announced",
+    "muleteer devices": r"No other device is announced|Nothing can be seen",
     "muleteer doctor": r"ok +daemon +ready",
     "muleteer install --user --dry-run": r"write .*/systemd/user/muleteer\.service",
     "muleteer inbox": r"Nothing new is in the inbox",

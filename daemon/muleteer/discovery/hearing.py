@@ -29,6 +29,7 @@ from muleteer.discovery.announced import TYPE, Announced, device_of, read
 MOST_DEVICES = 64  # strangers remembered, who can announce any number; beyond it members alone
 GONE_SECONDS = 120.0  # without an announcement, of which every device makes one in 28 seconds
 LONGEST_TEXT = 512  # bytes; ours has under 100
+INTERNET = 1  # class IN of RFC 1035
 
 
 @dataclass(slots=True)
@@ -57,7 +58,8 @@ class Hearing(RecordUpdateListener):
     ) -> None:
         self._me, self._told, self._ask, self._wanted, self._now = me, told, ask, wanted, now
         self._devices: dict[str, Announced] = {}
-        self._cached: list[tuple[Zeroconf, DNSRecord]] = []
+        self._zeroconf: Zeroconf | None = None
+        self._cached: list[DNSRecord] = []
 
     def devices(self) -> list[Announced]:
         """Those that were announced lately, by id."""
@@ -66,8 +68,9 @@ class Hearing(RecordUpdateListener):
 
     def async_update_records(self, zc: Zeroconf, now: float, records: list[RecordUpdate]) -> None:
         """A packet has come; called by zeroconf, before it caches the records."""
-        self._cached += [(zc, each.new) for each in records]
-        packet = _sorted([each.new for each in records], now)
+        heard = [each.new for each in records]
+        self._zeroconf, self._cached = zc, heard
+        packet = _sorted(heard, now)
         for device in packet.gone:
             self._devices.pop(device, None)
         for device in packet.named:
@@ -75,12 +78,21 @@ class Hearing(RecordUpdateListener):
                 self._take(device, packet)
 
     def async_update_records_complete(self) -> None:
-        """Drop what zeroconf has cached, but for our own name, which is how it learns that it is taken."""
+        """Drop what zeroconf has cached but names: our own, by which it learns that it is taken, and those of
+        the devices that are remembered, since it tells no goodbye of any other."""
         heard, self._cached = dict.fromkeys(self._cached), []
-        for zc, record in heard:
-            ours = isinstance(record, DNSPointer) and device_of(record.alias) == self._me
-            if not ours and zc.cache.get(record):
-                zc.cache.async_remove_records((record,))
+        if self._zeroconf is None:
+            return
+        cache = self._zeroconf.cache
+        for record in heard:
+            if not self._is_known(record) and cache.get(record):
+                cache.async_remove_records((record,))
+
+    def _is_known(self, record: DNSRecord) -> bool:
+        if not isinstance(record, DNSPointer) or (record.key, record.class_) != (TYPE, INTERNET):
+            return False
+        device = device_of(record.alias)
+        return device == self._me or device in self._devices
 
     def resolved(self, device: str, info: ServiceInfo) -> None:
         """What was asked for has come."""
@@ -109,7 +121,11 @@ class Hearing(RecordUpdateListener):
 
     def _forget(self) -> None:
         oldest = self._now() - GONE_SECONDS
-        self._devices = {id: each for id, each in self._devices.items() if each.seen > oldest}
+        for device in [id for id, each in self._devices.items() if each.seen <= oldest]:
+            del self._devices[device]
+            cache = self._zeroconf.cache if self._zeroconf else None
+            if cache and (name := cache.current_entry_with_name_and_alias(TYPE, f"{device}.{TYPE}")):
+                cache.async_remove_records((name,))
 
 
 def _sorted(records: Iterable[DNSRecord], now: float) -> _Packet:
