@@ -1,0 +1,194 @@
+"""Who may use the gateway over the network, and what everybody else is told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from muleteer.gateway import access
+from muleteer.gateway.peer import Scope
+from muleteer.settings.sections import GatewaySettings
+from muleteer.skills import Catalogue
+from tests.gateway.networked import Networked, networked
+from tests.gateway.scripted import FINISHED, STARTED, within
+
+TURN = {"message": "x", "stream": False}
+
+
+@pytest.fixture(params=[False, True], ids=["tcp", "tls"])
+async def net(request: pytest.FixtureRequest, folder: Path, catalogue: Catalogue) -> AsyncIterator[Networked]:
+    async with networked(folder, catalogue, request.param) as served:
+        yield served
+
+
+@pytest.fixture
+async def plain(folder: Path, catalogue: Catalogue) -> AsyncIterator[Networked]:
+    async with networked(folder, catalogue) as served:
+        yield served
+
+
+async def test_a_token_lets_in_and_nothing_else_does(net: Networked) -> None:
+    secret = await net.token("chat")
+    async with net.client(secret) as client:
+        reply = await client.post("/v1/turns", json=TURN)
+        assert (reply.status_code, reply.json()["answer"]) == (200, FINISHED.answer)
+    wrong = ("", "mule_", secret[:-1], secret + "x", secret.upper(), "mule_" + "ä" * 40, "x" * 9000)
+    for each in wrong:
+        async with net.client() as client:
+            shown = [(b"authorization", f"Bearer {each}".encode())] if each else []
+            reply = await client.get("/v1/status", headers=shown)
+        assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
+        assert reply.json()["error"]["code"] == "unauthorized"
+    async with net.client() as client:
+        for shown_as in (f"Basic {secret}", secret, f"Bearerx {secret}", f"Bearer {secret} {secret}"):
+            reply = await client.get("/v1/status", headers={"authorization": shown_as})
+            assert reply.status_code == 401
+        assert (await client.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("scope", "method", "path", "status"),
+    [
+        ("chat", "GET", "/v1/status", 200),
+        ("chat", "GET", "/v1/tokens", 403),
+        ("tools", "GET", "/v1/status", 403),
+        ("admin", "GET", "/v1/status", 200),
+        ("admin", "GET", "/v1/tokens", 200),
+        ("admin", "GET", "/nowhere", 404),
+        ("chat", "GET", "/nowhere", 403),
+        ("chat", "DELETE", "/v1/status", 403),
+    ],
+)
+async def test_a_token_may_what_its_scopes_say(
+    plain: Networked, scope: Scope, method: str, path: str, status: int
+) -> None:
+    async with plain.client(await plain.token(scope)) as client:
+        reply = await client.request(method, path)
+    assert reply.status_code == status
+    assert status != 403 or reply.json()["error"]["code"] == "forbidden"
+
+
+async def test_a_request_for_another_machine_is_turned_away_before_its_token_is_looked_at(
+    net: Networked,
+) -> None:
+    async with net.client(await net.token("admin")) as client:
+        for host in ("evil.example", f"evil.example:{net.port}", "192.168.1.20"):
+            reply = await client.get("/v1/status", headers={"host": host})
+            assert (reply.status_code, reply.json()["error"]["code"]) == (421, "misdirected")
+        assert (await client.get("/v1/status", headers={"host": "localhost"})).status_code == 200
+    assert next(iter(net.tokens)).used is not None
+
+
+async def test_a_page_from_elsewhere_is_turned_away(net: Networked) -> None:
+    async with net.client(await net.token("admin")) as client:
+        for origin in ("http://evil.example", "null", f"http://localhost:{net.port}"):
+            reply = await client.post("/v1/turns", json=TURN, headers={"origin": origin})
+            assert (reply.status_code, reply.json()["error"]["code"]) == (403, "forbidden")
+        assert net.harness.asked == []
+        reply = await client.post("/v1/turns", json=TURN, headers={"origin": net.url})
+        assert reply.status_code == 200
+
+
+async def test_names_of_the_settings_count_as_ours(folder: Path, catalogue: Catalogue) -> None:
+    settings = GatewaySettings(listen="loopback", port=0, hosts=("mule.example.net",))
+    async with networked(folder, catalogue, settings=settings) as net, net.client() as client:
+        assert (await client.get("/healthz", headers={"host": "mule.example.net"})).status_code == 200
+
+
+async def test_who_asks_on_the_unix_socket_needs_no_token_and_is_logged(
+    plain: Networked, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "muleteer.gateway.access"):
+        async with plain.local() as client:
+            assert (await client.post("/v1/turns", json=TURN)).status_code == 200
+    record = next(each for each in caplog.records if "POST /v1/turns" in each.getMessage())
+    assert record.__dict__["peer"] == f"user {os.getuid()}, process {os.getpid()}"
+    assert TURN["message"] not in record.getMessage().split()
+
+
+async def test_a_web_page_does_not_reach_the_unix_socket_through_a_forwarded_port(plain: Networked) -> None:
+    async with plain.local() as client:
+        for headers, status in (
+            ({"host": "evil.example"}, 421),
+            ({"origin": "http://evil.example"}, 403),
+            ({"host": "localhost:8000", "origin": "http://evil.example:8000"}, 403),
+            ({"host": "localhost:8000", "origin": "http://localhost:8000"}, 200),
+            ({"authorization": "Bearer nonsense", "x-forwarded-for": "10.0.0.1"}, 200),
+        ):
+            assert (await client.get("/v1/status", headers=headers)).status_code == status
+
+
+async def test_a_stranger_who_asks_too_often_does_not_keep_a_client_out(
+    plain: Networked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = await plain.token()
+    async with plain.client() as stranger, plain.client(secret) as client:
+        codes = [
+            (await stranger.get("/v1/status")).status_code for _ in range(int(access.STRANGERS_AT_ONCE) + 3)
+        ]
+        assert set(codes) == {401, 429}
+        assert codes[-1] == 429
+        reply = await stranger.get("/healthz")
+        assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
+        assert (await client.get("/v1/status")).status_code == 200
+
+
+async def test_a_token_that_asks_too_often_is_told_so(plain: Networked) -> None:
+    async with plain.client(await plain.token()) as client:
+        codes = [
+            (await client.get("/v1/status")).status_code for _ in range(int(access.REQUESTS_AT_ONCE) + 20)
+        ]
+    assert codes[: int(access.REQUESTS_AT_ONCE)] == [200] * int(access.REQUESTS_AT_ONCE)
+    assert 429 in codes
+
+
+async def test_a_revoked_token_is_cut_off_in_the_middle_of_an_answer(net: Networked) -> None:
+    hold = asyncio.Event()
+    net.harness.script = (STARTED, hold, FINISHED)
+    async with net.client(await net.token()) as client, net.local() as admin:
+        running = asyncio.create_task(client.post("/v1/turns", json=TURN))
+        await within(net.harness.waiting)
+        assert (await admin.delete("/v1/tokens/phone")).json() == {"revoked": "phone"}
+        with pytest.raises(httpx.HTTPError):
+            await running
+        await within(net.harness.freed)
+        assert (await client.get("/v1/status")).status_code == 401
+
+
+async def test_a_token_may_revoke_itself_and_is_told(plain: Networked) -> None:
+    async with plain.client(await plain.token("admin")) as client:
+        assert (await client.delete("/v1/tokens/phone")).json() == {"revoked": "phone"}
+        assert (await client.delete("/v1/tokens/phone")).status_code == 401
+
+
+async def test_closed_by_default(folder: Path, catalogue: Catalogue) -> None:
+    async with networked(folder, catalogue, settings=GatewaySettings()) as net, net.local() as admin:
+        assert net.port == 0
+        assert net.listening.lan_port == 0
+        reply = await admin.post("/v1/pair/code", json={})
+        assert (reply.status_code, reply.json()["error"]["code"]) == (409, "pairing")
+        assert "gateway.listen" in reply.json()["error"]["message"]
+
+
+async def test_every_path_there_is_asks_for_a_token(plain: Networked) -> None:
+    paths = [
+        "/v1/turns",
+        "/v1/status",
+        "/v1/skills",
+        "/v1/tools",
+        "/v1/tokens",
+        "/v1/pair/code",
+        "/metrics",
+        "/nowhere",
+        "/v1/turns/t1/confirm",
+    ]
+    async with plain.client() as client:
+        for path in paths:
+            for method in ("GET", "POST", "OPTIONS"):
+                assert (await client.request(method, path)).status_code in (401, 429), (method, path)
