@@ -209,7 +209,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     closing.add("turns", lambda: _say_goodbye(alive, health, listening, turns))
     closing.add("listeners", household.broadcast.close)
     if household.seat:
-        strain = Strain(engine, lambda: health.report()[0] == "ready")
+        strain = Strain(engine, lambda: health.report()[0])
         _in_background(closing, "watching of the strain", household.seat.watch(strain.reason))
     log.info("Listening on %s; loading the model.", listener.path)
 

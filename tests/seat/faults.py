@@ -202,7 +202,8 @@ class Faults:
             self._make_willing(host, willing)
 
     def _make_willing(self, host: Host, willing: bool) -> None:
-        self.home.feed(host, lambda election: election.set_willing(willing, host.clock(self.home.now)))
+        why = "" if willing else "it is hot"
+        self.home.feed(host, lambda election: election.set_reluctance(why, host.clock(self.home.now)))
 
     def _join(self, latest: float = 300) -> None:
         """A device that drives a household of its own, for the first time or not, is let in after a while."""

@@ -20,7 +20,7 @@ def _settled(seed: int, machine: type[Election]) -> Household:
 
 
 def _make_unwilling(home: Household, host: Host) -> None:
-    home.feed(host, lambda election: election.set_willing(False, host.clock(home.now)))
+    home.feed(host, lambda election: election.set_reluctance("it is hot", host.clock(home.now)))
 
 
 def a_contest(seed: int, machine: type[Election]) -> None:

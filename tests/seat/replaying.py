@@ -62,7 +62,7 @@ class Device:
         elif word == "give":
             yield from self._tell(election.give("a person wants it", self.now))
         elif word == "unwilling":
-            yield from self._tell(election.set_willing(False, self.now))
+            yield from self._tell(election.set_reluctance("it is hot, on battery or busy", self.now))
         elif word == "change":
             try:
                 yield from self._tell(election.change(tuple(map(_voter, rest.split())), self.now))

@@ -33,6 +33,7 @@ AFTER_KILL = 5.0  # seconds to a new driver after kill -9
 AFTER_LEAVE = 1.0  # seconds to a new driver after a clean stop
 AFTER_HEALING = 3.0  # seconds to one driver after a network is whole again
 IDLE_BYTES = 200.0  # a second and device, with every header
+CALM = 6.0  # seconds after the last change of a role, which is announced twice
 IDLE_SHARE = 0.01  # of a processor
 FAKETIME = "/usr/lib/{}/faketime/libfaketime.so.1".format(os.uname().machine + "-linux-gnu")
 TAKE_PORT = """
@@ -93,6 +94,7 @@ def test_devices_with_one_hostname_are_one_household(devices: list[Device]) -> N
 
 
 def test_an_idle_household_costs_next_to_nothing(devices: list[Device]) -> None:
+    wait_until(lambda: all(each.seat()["since_s"] > CALM for each in devices), *devices)
     _, (other, _) = apart(devices)
     sent = other.host.sent()
     wait_until(lambda: other.host.sent() != sent, *devices)  # a heartbeat was answered

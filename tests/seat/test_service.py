@@ -96,17 +96,6 @@ async def test_the_seat_is_handed_over_when_a_device_is_stopped_and_by_hand(tmp_
         await until(lambda: any(each.drives() for each in devices if each is not leaving))
 
 
-async def test_a_device_that_would_rather_not_drive_hands_over(tmp_path: Path) -> None:
-    async with household(tmp_path, 2) as [first, second]:
-
-        async def strain() -> str:
-            return "the processor is hot"
-
-        watching = asyncio.create_task(first.seat.watch(strain))
-        await until(lambda: second.drives() and not first.drives())
-        watching.cancel()
-
-
 async def test_a_slot_is_claimed_once_in_the_household(tmp_path: Path) -> None:
     async with household(tmp_path, 3) as [first, second, _]:
         refused = await second.seat.slots.claim("daily-brief", "07:00")

@@ -123,7 +123,8 @@ def join(context: click.Context, code: str | None, address: str, as_json: bool, 
         said = f"On the other device, within {minutes} minutes: muleteer seat join {body.get('code')}"
     else:
         body = daemon.send("POST", "/v1/seat/join", {"code": code, "address": address}, JOIN_SECONDS)
-        said = f"Joined. {body.get('reason')}"
+        reason = str(body.get("reason"))
+        said = f"Joined. {reason[:1].upper()}{reason[1:]}"
     _print(body) if as_json else click.echo(safe(said))
 
 

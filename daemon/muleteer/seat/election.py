@@ -84,10 +84,11 @@ class Election(Tenure):
             self._hand_over(to or self._successor(self._reign), reason)
         return self._end()
 
-    def set_willing(self, willing: bool, now: int) -> Output:
-        """One that is hot, on battery or busy is not willing: it lets another drive that is willing."""
+    def set_reluctance(self, why: str, now: int) -> Output:
+        """One that is hot, on battery or busy, or has no model, lets another drive that is willing; ""
+        makes it willing itself."""
         self._begin(now)
-        self.willing = willing
+        self.reluctance = why
         self._relieve()
         return self._end()
 
@@ -228,7 +229,7 @@ class Election(Tenure):
                 self._send(Kind.HEARTBEAT, message.source, clock=self.now, enclose=True)
             return
         self._raise_term(message.term)
-        self._failed = 0
+        self._failed, self.driver_is_willing = 0, message.willing
         self.become_follower(message.source, f"{message.source} drives")
         self._learn(message)
         if self._is_enrolled:

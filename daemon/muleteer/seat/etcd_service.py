@@ -105,7 +105,7 @@ class EtcdSeatService:
             "since_s": round(seat.since_seconds(), 1),
             "device": {"id": self._me, "name": socket.gethostname()},
             "port": None,
-            "mdns": "",
+            "mdns": "off: the etcd cluster knows who takes part",
             "peers": [],
         }
 

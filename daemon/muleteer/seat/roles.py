@@ -48,7 +48,8 @@ class Roles:
         self.term, self.vote, self.membership = durable.term, durable.vote, durable.membership
         self.role, self.driver, self.reason = Role.FOLLOWER, "", "it has just started"
         self.now = self.since = self._started = now
-        self.willing = True
+        self.reluctance = ""  # why this device would rather not drive, if it would not
+        self.driver_is_willing = True  # by its last heartbeat
         self.released = 0  # the last term whose driver is known to have stopped
         self._boot = boot
         self._random = random.Random(seed)  # noqa: S311  # spreads time-outs, guards nothing
@@ -152,7 +153,7 @@ class Roles:
         if not self._is_enrolled or count < 2:
             return 0
         slot = self.timing.ranks if count == 2 else min(self.timing.slot, self.timing.ranks // (count - 1))
-        reluctance = 0 if self.willing else self.timing.reluctance
+        reluctance = self.timing.reluctance if self.reluctance else 0
         jitter = self._random.randrange(self.timing.jitter)
         return slot * self.membership.rank(self.me) + reluctance + jitter
 
@@ -224,7 +225,7 @@ class Roles:
                 granted,
                 self.released,
                 successor,
-                self.willing,
+                not self.reluctance,
                 self._boot,
                 self.membership if enclose else None,
             )

@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 8.0  # for the device that shows a code; an announcement takes 1.2 s, and half may be lost
 STRAIN_SECONDS = 5.0  # a processor heats up in that
+GREET_SECONDS = 5.0  # until the driver is heard; it takes a round trip or two, and an election four seconds
 LEAVE_SECONDS = 1.0  # for handing over at the end
 
 
@@ -72,6 +73,7 @@ class SeatService:
         self.view = View(self.identity.id, self.machine, self.enrolment, self.peers, self.network)
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking_part = False
+        self._turned = asyncio.Event()  # the role has changed
         self._strained = self._ailing = ""  # why it would rather not drive; why it cannot
         self._hearsay = Hearsay(self.enrolment, self._start, self._sent_away)
         self._claims = ClaimStore(state / "claims.db")
@@ -124,18 +126,23 @@ class SeatService:
                 log.info(
                     "This device %s.", f"would rather not drive: {reason}" if reason else "may drive again"
                 )
-                await self._set_willing(not (reason or self._ailing))
+            await self._tell_reluctance()
             await asyncio.sleep(STRAIN_SECONDS)
 
-    async def _set_willing(self, willing: bool) -> None:
-        if not self._taking_part:
-            return
-        await self.machine.ask(lambda now: self.machine.election.set_willing(willing, now))
+    async def _tell_reluctance(self) -> None:
+        why, election = self._ailing.rstrip(".") or self._strained, self.machine.election
+        if self._taking_part and why != election.reluctance:
+            await self.machine.ask(lambda now: election.set_reluctance(why, now))
 
     # What people and background turns ask
 
     async def take(self) -> None:
-        """This device shall drive. Raises `StorageError`."""
+        """This device shall drive. Raises `SeatError` if it would not keep the seat, `StorageError`."""
+        election = self.machine.election
+        follows = election.driver not in ("", self.identity.id) and election.driver_is_willing
+        if follows and election.reluctance:
+            name = self.view.name_of(election.driver)
+            raise SeatError(f"This device would hand the seat back to {name} at once: {election.reluctance}.")
         await self.machine.tell(self.machine.election.take)
 
     async def give(self) -> None:
@@ -176,6 +183,11 @@ class SeatService:
         finally:
             await self._close_unless_needed()
         log.info("This device has joined a household of %d.", len(self.enrolment.others()) + 1)
+        with contextlib.suppress(TimeoutError):  # who joined hears who drives
+            async with asyncio.timeout(GREET_SECONDS):
+                while not self.machine.standing.driver:
+                    self._turned.clear()
+                    await self._turned.wait()
 
     async def _ask_in(self, prefix: str, code: str, given: Address | None) -> None:
         loop = asyncio.get_running_loop()
@@ -235,6 +247,7 @@ class SeatService:
 
     def changed(self, change: RoleChange) -> None:
         log.info("%s", self.view.named(change.line()))
+        self._turned.set()
         self._broadcast.publish("seat.changed", asdict(self.view.now()))
         self.enrolment.look()
         self.network.announce(change.role.value)
@@ -316,7 +329,7 @@ class SeatService:
 
     async def _hand_over(self, reason: str) -> None:
         """Rather any other device than this one, while it can keep nothing."""
-        await self._set_willing(not (reason or self._strained))
+        await self._tell_reluctance()
         if reason and self._taking_part and self.enrolment.others():
             await self.machine.ask(lambda now: self.machine.election.give(reason.rstrip("."), now))
 

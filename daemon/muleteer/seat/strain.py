@@ -1,4 +1,4 @@
-"""Why this device would rather not drive now: its model is not ready, it is hot, on battery or busy.
+"""Why this device would rather not drive now: it has no model, or not yet, it is hot, on battery or busy.
 
 Asks the engine's status and the battery; what follows is the election's business.
 """
@@ -13,6 +13,7 @@ import psutil
 
 from muleteer.engine.protocol import EngineStatus
 
+NO_MODEL = "it has no model, so it can do no background work"
 BUSY_SECONDS = 60.0  # somebody has been waiting for the engine all that time
 
 
@@ -23,10 +24,10 @@ class Supervised(Protocol):
 
 
 class Strain:
-    """`ready` tells whether a turn could be served."""
+    """`state` is the daemon's word for what it can do now."""
 
-    def __init__(self, engine: Supervised, ready: Callable[[], bool]) -> None:
-        self._engine, self._ready = engine, ready
+    def __init__(self, engine: Supervised, state: Callable[[], str]) -> None:
+        self._engine, self._state = engine, state
         self._free = 0.0
 
     async def reason(self) -> str:
@@ -35,8 +36,8 @@ class Strain:
         status = self._engine.status()
         if not status.queued:
             self._free = now
-        if not self._ready():
-            return "its model is not ready"
+        if (state := self._state()) != "ready":
+            return NO_MODEL if state == "no model" else "its model is not ready"
         if status.deferred:
             return status.deferred
         if now - self._free > BUSY_SECONDS:

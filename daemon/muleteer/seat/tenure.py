@@ -45,11 +45,11 @@ class Tenure(Roles):
         return min(present, key=lambda id: (id in reign.unwilling, self.membership.rank(id)), default="")
 
     def _relieve(self) -> None:
-        if self._reign is None or self.willing or self._wanted is not None:
+        if self._reign is None or not self.reluctance or self._wanted is not None:
             return
         successor = self._successor(self._reign)
         if successor and successor not in self._reign.unwilling:
-            self._hand_over(successor, "it is hot, on battery or busy")
+            self._hand_over(successor, self.reluctance)
 
     # Who is enrolled
 

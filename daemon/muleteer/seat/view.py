@@ -43,6 +43,8 @@ class View:
             said = f"{name} drives" if name else "no driver is known yet"
         why = self.named(standing.reason)
         reason = f"{said}." if why == said else f"{said}: {why}."
+        if here and (why := self._machine.election.reluctance):
+            reason = f"{reason[:-1]}; it would rather not: {why}."
         if trouble := self._machine.trouble:
             reason = f"this device takes no part while it cannot keep its vote: {trouble}."
         if self._peers.is_refused:
