@@ -96,6 +96,9 @@ class Decoder:
             end_tokens=decoder._end_texts(),
             thinks=decoder._chat.thinks,
             call_marks=decoder._chat.call_marks,
+            architecture=native.metadata.get("general.architecture", ""),
+            size_label=native.metadata.get("general.size_label", ""),
+            file_type=int(native.metadata.get("general.file_type", "-1")),
         )
         return decoder
 

@@ -152,6 +152,8 @@ class Properties:
     `partial_reuse`: a prefix can be cut anywhere; without it only whole saved prefixes are reused.
     `end_tokens`: the texts of the tokens that end a reply. `thinks`: the template or the vocabulary has
     thinking tags. `call_marks`: those of `CALL_MARKS` that the template or the vocabulary has.
+    `architecture`, `size_label` and `file_type` (llama.cpp's number of how weights are stored) are what the
+    file says of itself; empty and -1 where it says nothing.
     """
 
     name: str
@@ -170,6 +172,9 @@ class Properties:
     end_tokens: tuple[str, ...] = ()
     thinks: bool = False
     call_marks: tuple[str, ...] = ()
+    architecture: str = ""
+    size_label: str = ""
+    file_type: int = -1
 
 
 @dataclass(frozen=True, slots=True)

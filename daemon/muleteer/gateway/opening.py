@@ -21,6 +21,8 @@ from muleteer.gateway.health import Health
 from muleteer.gateway.listening import Listening
 from muleteer.gateway.mcp.calling import Calls
 from muleteer.gateway.mcp.route import McpRoute
+from muleteer.gateway.ollama.models import Models
+from muleteer.gateway.ollama.routes import ollama_routes
 from muleteer.gateway.openai.routes import openai_routes
 from muleteer.gateway.sockets import UnixListener
 from muleteer.gateway.tokens import token_routes
@@ -63,7 +65,15 @@ def client_routes(parts: Parts) -> list[BaseRoute]:
     """What is answered in other people's protocols, and to browsers."""
     settings = parts.settings.engine
     guests = Guests(parts.turns, parts.harness, parts.engine.status, settings.model, settings.context)
-    return [*openai_routes(guests)]
+    return [*openai_routes(guests), *_ollama(parts, guests)]
+
+
+def _ollama(parts: Parts, guests: Guests) -> list[BaseRoute]:
+    engine = parts.settings.engine
+    models = Models(
+        guests, parts.engine.status, engine.model, parts.settings.models, engine.context, engine.idle_unload
+    )
+    return ollama_routes(guests, models, lambda: parts.harness.brain.count(""))
 
 
 async def open_gateway(

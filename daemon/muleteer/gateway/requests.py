@@ -90,9 +90,10 @@ async def read_as(model: type[Body], request: Request, example: str) -> Body:
         raise RequestError(f"The body is wrong ({said}); send a JSON object such as {example}.") from None
 
 
-async def read_body(request: Request, seconds: float = BODY_SECONDS) -> bytes:
-    """The body of a request that sends JSON. Raises as `read_turn`."""
-    _check_media_type(request)
+async def read_body(request: Request, seconds: float = BODY_SECONDS, typed: bool = True) -> bytes:
+    """The body of a request that sends JSON, and says so if it must be `typed`. Raises as `read_turn`."""
+    if typed:
+        _check_media_type(request)
     try:
         async with asyncio.timeout(seconds):
             return await _read_body(request)

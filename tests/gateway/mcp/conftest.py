@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from muleteer.broadcast import Broadcast
 from muleteer.engine.protocol import Message
@@ -46,7 +45,7 @@ description: Read the diary.
 metadata:
   private: true
 ---
-Ask @check_notebook.
+Ask @check-notebook.
 """
 
 
@@ -97,10 +96,14 @@ class House:
                 yield client
 
     async def call(self, client: Client, name: str, **arguments: object) -> Any:
-        async def progress(done: float, total: float | None, said: str | None) -> None:
-            self.progress.append((done, said))
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            self.progress.append((progress, message))
 
         return await client.call_tool(name, arguments, progress_callback=progress)
+
+
+async def called(client: Client, name: str, arguments: dict[str, Any]) -> Any:
+    return await client.call_tool(name, arguments)
 
 
 async def kept_of(session: str) -> Sequence[Message]:

@@ -1,0 +1,1 @@
+"""`/api/...`, as Ollama's clients know it, Home Assistant among them."""
