@@ -6,7 +6,7 @@ from muleteer.engine import models
 from muleteer.engine.protocol import Message
 from muleteer.evaluate.batteries.bfcl import Question
 from muleteer.evaluate.batteries.calling import pooled
-from muleteer.evaluate.batteries.growth import growth, markdown
+from muleteer.evaluate.batteries.growth import growth, markdown, shared
 from muleteer.evaluate.rig import Tokens
 from muleteer.harness.staged import SCORED, WHOLE
 
@@ -39,3 +39,9 @@ async def test_a_call_costs_the_same_however_many_tools_there_are_and_a_flat_pro
     assert whole.warm < 1.1 * few.warm  # the menu is constant up to WHOLE
     assert many.flat_cold > 2 * few.flat_cold
     assert f"| {WHOLE + 6} | 4 | 100.0 % |" in markdown(rows)
+
+
+def test_what_two_prompts_begin_with_alike_is_decoded_once() -> None:
+    assert shared([1, 2, 3], [1, 2, 4, 5]) == 2
+    assert shared([1, 2], [1, 2, 3]) == 2
+    assert shared([1], []) == shared([1], [2]) == 0

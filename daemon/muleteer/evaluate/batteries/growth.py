@@ -24,7 +24,8 @@ FLAT_EVERY = 8  # messages: a flat prompt of 800 tools has a hundred thousand to
 @dataclass(frozen=True, slots=True)
 class Growth:
     """Means a message with so many `tools` in reach, in tokens. `cold`: nothing is kept. `warm`: constant
-    prompts lie in the context already. `flat_*`: the same for all tools in one prompt. `found`: share of the
+    prompts lie in the context already, and so does the message before, whose beginning may be shared:
+    the rules stand before the lines of a menu. `flat_*`: the same for all tools in one prompt. `found`: share of the
     messages whose right tool was scored at all."""
 
     tools: int
@@ -39,8 +40,9 @@ class Growth:
 class _Counting:
     """A lane that counts what each prompt would cost, and chooses what is right where that is offered."""
 
-    def __init__(self, tokens: Tokens, right: Collection[str]) -> None:
-        self._tokens, self._right = tokens, right
+    def __init__(self, tokens: Tokens, right: Collection[str], last: dict[str, list[int]]) -> None:
+        """`last` has the tokens of the last prompt of each level, and is kept up."""
+        self._tokens, self._right, self._last = tokens, right, last
         self.cold = self.decoded = 0
         self.found = False
 
@@ -53,7 +55,7 @@ class _Counting:
     async def choose(
         self, prompt: Conversation, options: Sequence[str], *, prompt_limit: int | None = None
     ) -> Choice:
-        self.book(prompt)
+        self.book("choice", prompt)
         best = next((option for option in options if option in self._right), NONE)
         self.found = best != NONE
         return Choice(tuple(float(option == best) for option in options), Use())
@@ -61,19 +63,27 @@ class _Counting:
     async def fill(
         self, prompt: Conversation, schema: JsonSchema, *, limit: int, prompt_limit: int | None = None
     ) -> Text:
-        self.book(prompt)
+        self.book("agent", prompt)
         return Text("{}", "stop", Use())
 
     async def write(
         self, prompt: Conversation, *, limit: int, stop: Sequence[str] = (), prompt_limit: int | None = None
     ) -> AsyncGenerator[str | Text, None]:
-        self.book(prompt)
+        self.book("write", prompt)
         yield Text("", "stop", Use())
 
-    def book(self, prompt: Conversation) -> None:
-        whole = len(self._tokens.of(prompt))
-        self.cold += whole
-        self.decoded += whole - len(self._tokens.constant(prompt))
+    def book(self, level: str, prompt: Conversation) -> None:
+        whole = self._tokens.of(prompt)
+        kept = max(len(self._tokens.constant(prompt)), shared(whole, self._last.get(level, [])))
+        self._last[level] = whole
+        self.cold += len(whole)
+        self.decoded += len(whole) - kept
+
+
+def shared(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two prompts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((i for i, (mine, its) in pairs if mine != its), min(len(one), len(other)))
 
 
 async def growth(
@@ -82,15 +92,16 @@ async def growth(
     """What these messages cost, each with its pool of tools."""
     staged: dict[int, Staged] = {}
     counts: list[tuple[int, int, bool]] = []
-    flat = _Counting(tokens, ())
+    last: dict[str, list[int]] = {}
+    flat = _Counting(tokens, (), {})
     for number, (question, pool) in enumerate(zip(questions, pools, strict=True)):
         if id(pool) not in staged:
             staged[id(pool)] = Staged(pool)
-        lane = _Counting(tokens, {name for answer in question.accepted for name in answer})
+        lane = _Counting(tokens, {name for answer in question.accepted for name in answer}, last)
         await staged[id(pool)].decide(lane, Ledger(NO_LIMIT, lambda event: None), question.messages)
         counts.append((lane.cold, lane.decoded, lane.found))
         if number % FLAT_EVERY == 0:
-            flat.book(flat_prompt(pool, question.messages))
+            flat.book("flat", flat_prompt(pool, question.messages))
     cold, warm, found = (statistics.fmean(column) for column in zip(*counts, strict=True))
     asked = math.ceil(len(counts) / FLAT_EVERY)
     return Growth(tools, len(counts), cold, warm, flat.cold / asked, flat.decoded / asked, found)
