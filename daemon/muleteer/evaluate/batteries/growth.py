@@ -25,8 +25,8 @@ FLAT_EVERY = 8  # messages: a flat prompt of 800 tools has a hundred thousand to
 class Growth:
     """Means a message with so many `tools` in reach, in tokens. `cold`: nothing is kept. `warm`: constant
     prompts lie in the context already, and so does the message before, whose beginning may be shared:
-    the rules stand before the lines of a menu. `flat_*`: the same for all tools in one prompt. `found`: share of the
-    messages whose right tool was scored at all."""
+    the rules stand before the lines of a menu. `flat_*`: the same for all tools in one prompt. `found`:
+    share of the messages whose right tool was scored at all."""
 
     tools: int
     n: int
