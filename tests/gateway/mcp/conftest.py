@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
 from muleteer.broadcast import Broadcast
+from muleteer.catalogue.loading import Library
 from muleteer.engine.protocol import Message
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
@@ -38,6 +39,7 @@ AGENT = Peer("agent", frozenset({"chat", "tools"}), "tcp", "192.0.2.7")
 TALKER = Peer("talker", frozenset({"chat"}), "tcp", "192.0.2.8")
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 MODES = ("legacy", "auto")
+SHIPPED = Library([share_dir() / "tools"])  # whose files are run once for all tests
 
 DIARY = """---
 name: diary
@@ -123,7 +125,7 @@ async def house(folder: Path, ask_before: tuple[str, ...]) -> AsyncIterator[Hous
     diary = folder / "skills" / "diary"
     diary.mkdir(parents=True)
     (diary / "SKILL.md").write_text(DIARY)
-    toolbox = Toolbox.load([share_dir() / "tools"], services)
+    toolbox = Toolbox(services, SHIPPED.read())
     catalogue = load_catalogue([diary.parent], toolbox)
     health = Health(engine)
     health.enter("ready")

@@ -287,7 +287,7 @@ async def test_too_many_at_once_are_told_so(client: Client) -> None:
     asked = [asyncio.create_task(client.ollama.chat("muleteer", HELLO)) for _ in range(LIMIT)]
     await client.running(LIMIT)
     with pytest.raises(ollama.ResponseError) as busy:
-        await client.ollama.chat("muleteer", HELLO, stream=True)
+        await client.ollama.chat("muleteer", HELLO)
     assert busy.value.status_code == EngineBusyError.status
     for each in asked:
         each.cancel()

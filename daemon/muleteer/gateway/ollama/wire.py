@@ -122,8 +122,11 @@ def _is_zero(keep_alive: object) -> bool:
 
 
 def _unknown(body: Node, known: frozenset[str]) -> tuple[str, ...]:
-    return tuple(
-        f"{key[:80]} is not known here and has no effect." for key in body.names() if key not in known
+    """What of the body is without effect, though a client may rely on it."""
+    unknown = [NO_EFFECT.format(key[:80]) for key in body.names() if key not in known]
+    return (
+        *unknown,
+        *(TRUNCATE.format(key) for key in ("truncate", "shift") if body.get(key).value is False),
     )
 
 
