@@ -28,8 +28,8 @@ def mcp(socket: Path | None) -> None:
     """
     from muleteer.cli.client import Daemon, find_socket
 
-    path = find_socket(socket)
-    Daemon(path).get("/v1/status")
+    place = find_socket(socket)
+    Daemon(place).get("/v1/status")
     try:
         from muleteer.cli.mcp_pipes import serve
     except ModuleNotFoundError as error:
@@ -38,4 +38,4 @@ def mcp(socket: Path | None) -> None:
         raise MissingPackageError(MISSING) from error
     logging.basicConfig(level=logging.CRITICAL)  # the library's words about what it was sent
     with suppress(KeyboardInterrupt):
-        asyncio.run(serve(path))
+        asyncio.run(serve(place))

@@ -1,4 +1,4 @@
-"""MCP on standard input and output, passed on to the daemon's socket.
+"""MCP on standard input and output, passed on to the daemon: at its socket, or on another device.
 
 Each request goes there by itself, so that a daemon that is started again in between is no fault, and one that
 the agent cancels ends there, too. Knows the protocol; neither the tools nor what they do.
@@ -7,8 +7,9 @@ the agent cancels ends there, too. Knows the protocol; neither the tools nor wha
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -31,26 +32,28 @@ from mcp_types import (
 )
 
 import muleteer
+from muleteer.cli.remote import PinnedConnection, Remote
 from muleteer.errors import SocketError
 
-URL = "http://localhost/mcp"
-VERSION: Literal["2026-07-28"] = "2026-07-28"  # of the protocol on the socket: each request stands alone
-CONNECT_SECONDS = 5.0  # the kernel connects a local socket at once unless its backlog is full
+VERSION: Literal["2026-07-28"] = "2026-07-28"  # of the protocol to the daemon: each request stands alone
+CONNECT_SECONDS = 5.0  # a local socket is connected at once unless its backlog is full
 AGAIN_SECONDS = 5.0  # until a daemon that went away is listened to again
 ANSWER_LIMIT = 4 << 20  # bytes of one answer; the longest real one, a document and its fields, is under 2 MiB
+
+NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts no certificate: what is not paired is not encrypted
 
 Context = ServerRequestContext[Any, Any]
 Reply = TypeVar("Reply", CallToolResult, ListToolsResult)
 
 
-async def serve(socket: Path) -> None:
+async def serve(place: Path | Remote) -> None:
     """Until standard input ends. Raises `SocketError` where the daemon offers no MCP."""
-    pipes = _Pipes(socket)
+    pipes = _Pipes(place)
     try:
         async with pipes.daemon("auto") as client:
             server = pipes.server(client.instructions)
     except Exception as error:  # the library raises groups of what its transports meet
-        raise SocketError(f"The daemon on {socket} offers no MCP: {_cause(error)}.") from error
+        raise SocketError(f"The daemon on {place} offers no MCP: {_cause(error)}.") from error
     options = server.create_initialization_options(NotificationOptions(tools_changed=True))
     async with stdio_server() as (read, write):
         listening = asyncio.create_task(pipes.listen(), name="listening to the daemon")
@@ -62,8 +65,9 @@ async def serve(socket: Path) -> None:
 
 
 class _Pipes:
-    def __init__(self, socket: Path) -> None:
-        self._socket = socket
+    def __init__(self, place: Path | Remote) -> None:
+        self._place = place
+        self._url, self._headers, self._trusted = _way(place)
         self._bus = InMemorySubscriptionBus()
         self._session: ServerSession | None = None
 
@@ -94,10 +98,11 @@ class _Pipes:
     @asynccontextmanager
     async def daemon(self, mode: Literal["auto", "2026-07-28"] = VERSION) -> AsyncIterator[Client]:
         """A client of the daemon."""
-        transport = httpx2.AsyncHTTPTransport(uds=str(self._socket))
+        socket = str(self._place) if isinstance(self._place, Path) else None
+        transport = httpx2.AsyncHTTPTransport(uds=socket, verify=self._trusted)
         timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
-        async with httpx2.AsyncClient(transport=transport, timeout=timeout) as http:
-            streams = streamable_http_client(URL, http_client=http, max_sse_event_size=ANSWER_LIMIT)
+        async with httpx2.AsyncClient(transport=transport, timeout=timeout, headers=self._headers) as http:
+            streams = streamable_http_client(self._url, http_client=http, max_sse_event_size=ANSWER_LIMIT)
             async with Client(streams, mode=mode, cache=None) as client:
                 yield client
 
@@ -123,13 +128,32 @@ class _Pipes:
         except MCPError:
             raise
         except Exception as error:  # as above
-            away = f"The daemon on {self._socket} went away ({_cause(error)}); `muleteer status` says more."
+            away = f"The daemon on {self._place} went away ({_cause(error)}); `muleteer status` says more."
             raise SocketError(away) from error
 
     async def _changed(self) -> None:
         await self._bus.publish(ToolsListChanged())
         if self._session:
             await self._session.send_tool_list_changed()
+
+
+def _way(place: Path | Remote) -> tuple[str, dict[str, str], ssl.SSLContext]:
+    """Address, headers, and which certificate is trusted: of another device, the one that it was paired with.
+    Raises `SocketError` and `OSError`."""
+    if isinstance(place, Path):
+        return "http://localhost/mcp", {}, NOBODY
+    host = f"[{place.host}]" if ":" in place.host else place.host
+    address, headers = f"{host}:{place.port}/mcp", {"authorization": f"Bearer {place.token}"}
+    if not place.fingerprint:
+        return f"http://{address}", headers, NOBODY
+    with closing(PinnedConnection(place.host, place.port, place.fingerprint, CONNECT_SECONDS)) as connection:
+        connection.connect()
+        certificate = connection.sock.getpeercert(binary_form=True)
+    trusted = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusted.check_hostname = False  # nobody has signed it, so its name says nothing
+    trusted.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    trusted.load_verify_locations(cadata=certificate)
+    return f"https://{address}", headers, trusted
 
 
 def _cause(error: BaseException) -> str:

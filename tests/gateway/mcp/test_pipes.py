@@ -15,8 +15,17 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import ToolListChangedNotification
 
-from tests.gateway.mcp.conftest import House, called
-from tests.gateway.scripted import ASKED, FINISHED, LEVEL, STARTED, within
+from muleteer.broadcast import Broadcast
+from muleteer.cli.remote import FILE_NAME, Remote, keep
+from muleteer.gateway.health import Health
+from muleteer.gateway.mcp.calling import Calls
+from muleteer.gateway.mcp.route import McpRoute
+from muleteer.gateway.turns import Turns
+from muleteer.privacy import Privacy
+from muleteer.skills import Catalogue
+from tests.gateway.mcp.conftest import House, called, kept_of
+from tests.gateway.networked import networked
+from tests.gateway.scripted import ASKED, FINISHED, LEVEL, STARTED, ScriptedHarness, StubEngine, within
 
 
 @asynccontextmanager
@@ -61,6 +70,32 @@ async def test_an_agent_of_the_newer_era_outlives_the_daemon(house: House) -> No
         away = await called(client, "ask", {"message": "x"})
     assert away.is_error
     assert "went away" in away.content[0].text
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_an_agent_here_uses_a_device_elsewhere(
+    folder: Path, tmp_path: Path, catalogue: Catalogue, tls: bool
+) -> None:
+    harness, engine = ScriptedHarness(), StubEngine()
+    health = Health(engine)
+    health.enter("ready")
+    calls = Calls(Turns(harness, health, 1), lambda: catalogue, kept_of, Privacy(), ())
+    route = McpRoute(calls, Broadcast())
+    async with networked(folder, catalogue, tls, more=[route.route()]) as net:
+        told = str((await net.listening.where())["fingerprint"])
+        fingerprint = told.replace(":", "").lower()
+        keep(
+            Remote("kitchen", "127.0.0.1", net.port, await net.token("chat"), fingerprint),
+            tmp_path / FILE_NAME,
+        )
+        arguments = ["-m", "muleteer", "--device", "kitchen", "mcp"]
+        env = {**os.environ, "MULETEER_STATE": str(tmp_path)}
+        program = StdioServerParameters(command=sys.executable, args=arguments, env=env)
+        async with Client(program, mode="legacy", cache=None) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["ask", "confirm"]
+            answer = await called(client, "ask", {"message": "x"})
+            assert answer.content[0].text == FINISHED.answer
+        await route.close()
 
 
 def test_without_a_daemon_it_ends_with_a_sentence(tmp_path: Path) -> None:
