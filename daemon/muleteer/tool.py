@@ -187,7 +187,8 @@ class Declaration:
     """What `@tool` says about a function beyond its signature. `signature` is the line L2 reads (made from
     the function when empty), `craft` the rules only L3 reads, `menu` whether the planner may choose it
     without a skill, `hidden` whether L2 is not shown it, `timeout` in seconds, `exact` the parameters whose
-    numbers must have been said before a model may write them."""
+    numbers must have been said before a model may write them, `said` optional ones that are left out where
+    their words were not: a time that nobody named."""
 
     effect: Effect
     signature: str = ""
@@ -198,6 +199,7 @@ class Declaration:
     timeout: float = 20.0
     examples: tuple[str, ...] = field(default=())
     exact: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
     def problem(self) -> str:
         """What `@tool` was given that it cannot take, as a sentence; empty when all is well."""
@@ -213,8 +215,9 @@ class Declaration:
             return "its timeout must be a number of seconds above zero."
         if not all(isinstance(example, str) for example in self.examples):
             return "its examples must be texts."
-        if not all(isinstance(name, str) for name in self.exact):
-            return "its exact must be names of parameters."
+        for name in ("exact", "said"):
+            if not all(isinstance(each, str) for each in getattr(self, name)):
+                return f"its {name} must be names of parameters."
         return ""
 
 
@@ -229,14 +232,21 @@ def tool(
     timeout: float = 20.0,
     examples: Sequence[str] = (),
     exact: Sequence[str] = (),
+    said: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
-        said = (examples,) if isinstance(examples, str) else tuple(examples)
-        strict = (exact,) if isinstance(exact, str) else tuple(exact)
-        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, said, strict)
+        shown, strict, spoken = map(_several, (examples, exact, said))
+        declaration = Declaration(
+            effect, signature, craft, menu, hidden, network, timeout, shown, strict, spoken
+        )
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
 
     return mark
+
+
+def _several(texts: Sequence[str]) -> tuple[str, ...]:
+    """One text that was given alone is one of several."""
+    return (texts,) if isinstance(texts, str) else tuple(texts)

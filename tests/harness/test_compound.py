@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muleteer.harness.compound import parts
+from muleteer.harness.compound import Part, cuts
 from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.language import language
 from muleteer.harness.turn import Harness
@@ -74,6 +74,11 @@ class Home:
 @pytest.fixture
 def home() -> Home:
     return Home()
+
+
+def parts(message: str, language: str) -> list[Part]:
+    """The finest cut."""
+    return next(iter(cuts(message, language)), [])
 
 
 def plan(handle: str) -> Choose:

@@ -28,8 +28,9 @@ DESCRIPTION_LIMIT = 600  # characters; every turn's menu holds all of them
 class Tool:
     """A tool as the harness sees it. `description` is the docstring's first paragraph, `signature` the line
     that L2 reads, `parameters` the schema that L3 fills, `craft` the rules only L3 reads, `timeout` in
-    seconds, `exact` the parameters whose numbers must have been said, `path` the file it came from (empty for
-    one made in code), `guest` whether a server brought it, so that it gives way first."""
+    seconds, `exact` the parameters whose numbers must have been said and `said` those whose words must, `path`
+    the file it came from (empty for one made in code), `guest` whether a server brought it, so that it gives
+    way first."""
 
     name: str
     handle: str
@@ -46,6 +47,7 @@ class Tool:
     path: str = ""
     guest: bool = False
     exact: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 class Arguments(Protocol):
@@ -108,8 +110,13 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
     if name in RESERVED:
         raise SkillError(f"the name {name} is reserved; choose another.")
     _check_words(function, form, declaration)
-    if unknown := set(declaration.exact) - {*form.required, *form.optional}:
-        raise SkillError(f"its exact names {', '.join(sorted(unknown))}, which is no parameter.")
+    for what, named, there in (
+        ("exact", declaration.exact, {*form.required, *form.optional}),
+        ("said", declaration.said, {*form.optional}),
+    ):
+        if unknown := set(named) - there:
+            kind = "optional parameter" if what == "said" else "parameter"
+            raise SkillError(f"its {what} names {', '.join(sorted(unknown))}, which is no {kind}.")
     first = re.split(r"(?<=[.!?])\s", form.summary, maxsplit=1)[0]
     shown = ", ".join((*form.required, *(f"[{key}]" for key in form.optional)))
     return Tool(
@@ -127,6 +134,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         examples=declaration.examples,
         path=path,
         exact=declaration.exact,
+        said=declaration.said,
     )
 
 

@@ -8,10 +8,10 @@ Knows one plan. Does not know how it was made, nor what comes when it gives noth
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from muleteer.errors import TooLongError
-from muleteer.harness import answer, follower, orders, provenance, steps
+from muleteer.harness import answer, follower, orders, steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Lane
 from muleteer.harness.claims import any_claim
@@ -20,6 +20,7 @@ from muleteer.harness.dispatcher import Dispatcher, Gate
 from muleteer.harness.record import Record
 from muleteer.harness.scrub import Scrubber
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, ToolLoopHalt
+from muleteer.harness.sourced import Sourced
 from muleteer.harness.tool_agent import Agent, ToolAgent
 from muleteer.skills import Skill
 from muleteer.tool import Result, Status
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 
 class Attempt:
     """The plan in `record`, over what is arranged. `gate` sees every call before it runs. `pause` is where
-    the plan was when a call needed a yes."""
+    the plan was when a call needed a yes, `told` what the user told before (`sourced.told_before`)."""
 
     def __init__(self, arranged: Arrangement, lane: Lane, record: Record, gate: Gate) -> None:
         self._catalogue, self._handles = arranged.catalogue, arranged.planner.handles
@@ -41,6 +42,7 @@ class Attempt:
             lane, record.ledger, arranged.budgets, self._handles, told=arranged.instructions
         )
         self.pause: Pause | None = None
+        self.told: tuple[str, ...] = ()
 
     async def run(self, message: str) -> None:
         """Carry the plan out, and say what came of it; nothing, where nothing did."""
@@ -108,11 +110,6 @@ class Attempt:
 
     def _dispatcher(self, tools: Sequence[Tool], skills: Sequence[Skill], message: str) -> Dispatcher:
         record, text = self._record, _steps(skills)
-
-        def exact(tool: Tool, arguments: Mapping[str, object]) -> tuple[str, str]:
-            found = provenance.invented(arguments, tool.exact, (message, text, *record.found()))
-            return ", ".join(found), record.words.invented.format(value=", ".join(found))
-
         return Dispatcher(
             tools,
             self._agent,
@@ -126,7 +123,7 @@ class Attempt:
                 tool, arguments, message, text, record.found(), record.words
             ),
             {tool.name: text.count(f"@{tool.handle}") for tool in tools},
-            exact,
+            Sourced(message, text, record.found, record.words, self.told),
         )
 
     async def _call(

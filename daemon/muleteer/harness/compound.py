@@ -1,6 +1,7 @@
 """Several requests in one message: "the time in Tokyo and 3 * 4", "switch on the fan and the light".
 
-Pure. Only proposes how a message may be cut; what each part is planned to decides whether it is
+Pure. Only proposes how a message may be cut, from the most parts to the fewest, since an "and" may also stand
+within a request ("3 pounds and 4 ounces"); what each part is planned to decides which cut is right, if any is
 (`apart`). What is wrongly cut does harm, so whatever may be one request stays one.
 """
 
@@ -9,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
+from muleteer.harness import rules, wishes
 from muleteer.harness.conditions import condition
 from muleteer.harness.orders import negated
 from muleteer.harness.signals import Plan
@@ -54,19 +57,27 @@ class Part:
     joined: bool = False
 
 
-def parts(message: str, language: str = "en") -> list[Part]:
-    """How a message in this language may be cut; empty where it may not."""
-    joint = _JOINTS[language]
-    joints = [each.strip()[:1] not in _STOPS for each in joint.findall(message)]
-    pieces = [piece.strip(_EDGES) for piece in joint.split(message)]
-    if not 1 < len(pieces) <= MOST_PARTS or len(pieces[0].split()) < 2 or not all(pieces):
+def cuts(message: str, language: str = "en") -> list[list[Part]]:
+    """The ways in which a message in this language may be cut; none where it may not."""
+    joints = list(_JOINTS[language].finditer(message))
+    if not 0 < len(joints) < MOST_PARTS or condition(message) or negated(message):
         return []
-    if condition(message) or negated(message) or _TOGETHER.search(message):
+    if _TOGETHER.search(message):
+        return []
+    kept = [chosen for size in range(len(joints), 0, -1) for chosen in combinations(joints, size)]
+    return [found for chosen in kept if (found := _cut(message, chosen))]
+
+
+def _cut(message: str, joints: Sequence[re.Match[str]]) -> list[Part]:
+    """The parts between these joints; none where one is empty, or the first too short to stand alone."""
+    borders = [0, *(place for joint in joints for place in joint.span()), len(message)]
+    pieces = [message[a:b].strip(_EDGES) for a, b in zip(borders[::2], borders[1::2], strict=True)]
+    if len(pieces[0].split()) < 2 or not all(pieces):
         return []
     pieces = _completed(pieces)
     found, first = [Part(pieces[0])], pieces[0]
-    for piece, joined in zip(pieces[1:], joints, strict=True):
-        found.append(Part(piece, leaning(first, piece), joined))
+    for piece, joint in zip(pieces[1:], joints, strict=True):
+        found.append(Part(piece, leaning(first, piece), joint[0].strip()[:1] not in _STOPS))
     return found
 
 
@@ -98,7 +109,12 @@ def leaning(first: str, piece: str) -> str:
 def missing(reply: float, part: Part) -> bool:
     """Whether a part that is so likely to want no tool is a request all the same, which cannot be done; a
     sentence of its own may be a greeting, or tell what the request is about."""
-    return part.joined and reply >= CANNOT and len(part.said.split()) > LEANING
+    return part.joined and reply >= CANNOT and is_request(part.said)
+
+
+def is_request(said: str) -> bool:
+    """Whether it asks or orders by its words, and says so in more than a few."""
+    return len(said.split()) > LEANING and (rules.asks(said) or wishes.kind(said) in ("deeds", "live"))
 
 
 def apart(plans: Sequence[Plan], repeatable: Sequence[bool]) -> bool:

@@ -10,12 +10,14 @@ import copy
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from muleteer.harness import sameness
 from muleteer.harness.clip import clipped
 from muleteer.harness.events import CallFinished, CallStarted, CallUse, Emit
 from muleteer.harness.prompts import render
 from muleteer.harness.signals import ToolLoopHalt
+from muleteer.harness.sourced import Missing
 from muleteer.harness.tool_agent import Agent
 from muleteer.tool import Result, Status
 from muleteer.toolbox import Outcome, Tool
@@ -31,7 +33,23 @@ NAME_CHARACTERS = 80  # of a name that is none, in the answer to it; real ones a
 Call = Callable[[str, Mapping[str, object]], Awaitable[Outcome]]
 Gate = Callable[[Tool, dict[str, object]], Result | None]
 Permit = Callable[[Tool, Mapping[str, object]], str]
-Exact = Callable[[Tool, Mapping[str, object]], tuple[str, str]]
+
+
+class Sources(Protocol):
+    """What was said, as `Sourced` has it: what of a call's arguments is kept, and what is missing."""
+
+    def kept(self, tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]: ...
+    def missing(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None: ...
+
+
+class Anything:
+    """Where everything counts as said."""
+
+    def kept(self, tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
+        return dict(arguments)
+
+    def missing(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None:
+        return None
 
 
 def _open_gate(tool: Tool, arguments: dict[str, object]) -> Result | None:
@@ -40,10 +58,6 @@ def _open_gate(tool: Tool, arguments: dict[str, object]) -> Result | None:
 
 def _any_call(tool: Tool, arguments: Mapping[str, object]) -> str:
     return ""
-
-
-def _any_number(tool: Tool, arguments: Mapping[str, object]) -> tuple[str, str]:
-    return "", ""
 
 
 @dataclass
@@ -66,8 +80,8 @@ class Dispatcher:
     """One plan attempt's calls. `call` runs a tool by name; `calls` is the turn's record of what ran; with
     `in_order` no tool may be asked for before those that precede it in `tools`; with `each_once` too, it is
     over when the last of them has succeeded. `gate` sees every call before it runs, and may give the result
-    in its place; `permit` says why a call that a model wrote may not be made, `exact` what it made up and the
-    sentence that says so: then it may write the call anew. Of such calls, so many may act on the world as
+    in its place; `permit` says why a call that a model wrote may not be made, `sources` what of its arguments
+    nobody said: what cannot be left out it may write anew. Of such calls, so many may act on the world as
     `deeds` allows a tool, else one."""
 
     def __init__(
@@ -82,9 +96,9 @@ class Dispatcher:
         gate: Gate = _open_gate,
         permit: Permit = _any_call,
         deeds: Mapping[str, int] | None = None,
-        exact: Exact = _any_number,
+        sources: Sources = Anything(),  # noqa: B008 (it has no state)
     ) -> None:
-        self._gate, self._permit, self._exact, self._deeds = gate, permit, exact, deeds or {}
+        self._gate, self._permit, self._sources, self._deeds = gate, permit, sources, deeds or {}
         self._done: Counter[str] = Counter()
         self._forbidden = False  # a call was: then there is nothing left to do
         self._in_order, self._each_once = in_order, each_once
@@ -161,14 +175,14 @@ class Dispatcher:
 
     async def _written(self, tool: Tool, arguments: dict[str, object]) -> str:
         """A call whose arguments a model wrote."""
+        arguments = self._sources.kept(tool, arguments)
         if why := self._permit(tool, arguments):
             self._forbidden = True
             self.bridge.add(tool.name, Result.error(why))
             return f"refused: {why}"
-        made_up, sentence = self._exact(tool, arguments)
-        if made_up:
-            self.bridge.add(tool.name, Result.error(sentence))
-            return f"error: {render('invented', value=made_up)}"
+        if missing := self._sources.missing(tool, arguments):
+            self.bridge.add(tool.name, Result.error(missing.asked))
+            return f"error: {missing.told}"
         return await self._once(tool, arguments)
 
     async def call(self, tool: Tool, arguments: Mapping[str, object]) -> str:

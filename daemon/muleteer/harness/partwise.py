@@ -1,12 +1,12 @@
 """A message that is several requests: each planned and carried out like a message of its own.
 
 Knows how a message may be cut (`compound.py`), plans and attempts. Nothing is left out without a word: what
-cannot be done, or no longer, is said.
+cannot be done, or no longer, is said, and so is a request that a whole message's plan does not cover.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from muleteer.harness import compound
@@ -16,6 +16,8 @@ from muleteer.harness.record import Record
 from muleteer.harness.signals import BudgetExceeded, Plan
 from muleteer.skills import Catalogue
 
+Planner = Callable[[str], Awaitable[Plan]]
+
 
 class Partwise:
     """`left` are the parts that are still to be carried out, with their plans; one without handles cannot
@@ -23,28 +25,44 @@ class Partwise:
 
     def __init__(self, catalogue: Catalogue, record: Record, attempt: Attempt) -> None:
         self._catalogue, self._record, self._attempt = catalogue, record, attempt
+        self._plans: dict[str, Plan] = {}
+        self._finest: Sequence[compound.Part] = ()
         self.left: list[tuple[str, Plan]] = []
 
-    async def cut(self, message: str, language: str, planned: Callable[[str], Awaitable[Plan]]) -> bool:
-        """Whether the message is several requests, by what its parts are `planned` to be."""
-        parts: list[tuple[str, Plan]] = []
-        for part in compound.parts(message, language):
-            said, plan = part.said, await planned(part.said)
-            same = bool(parts) and plan.handles == parts[0][1].handles
+    async def cut(self, message: str, language: str, planned: Planner) -> bool:
+        """Whether the message is several requests, by what its parts are `planned` to be. Cut into as many as
+        it can be."""
+        found = compound.cuts(message, language)
+        self._finest = found[0] if found else ()
+        for parts in found:
+            if left := await self._requests(parts, planned):
+                self.left = left
+                return True
+        return False
+
+    async def _requests(self, parts: Sequence[compound.Part], planned: Planner) -> list[tuple[str, Plan]]:
+        """The parts with their plans, if each is a request of its own."""
+        made: list[tuple[str, Plan]] = []
+        for part in parts:
+            said, plan = part.said, await self._plan(part.said, planned)
+            same = bool(made) and plan.handles == made[0][1].handles
             if same and plan.handles and not self._repeatable(plan):
-                return False
+                return []
             if part.leaning and (same or not plan.handles):
-                said, plan = part.leaning, await planned(part.leaning)
+                said, plan = part.leaning, await self._plan(part.leaning, planned)
             if not plan.handles and not compound.missing(plan.confidence, part):
-                return False
-            parts.append((said, plan))
-        able = [plan for _, plan in parts if plan.handles]
+                return []
+            made.append((said, plan))
+        able = [plan for _, plan in made if plan.handles]
         if not able or (len(able) == 1 and self._catalogue.skill(able[0].handles[0])):
-            return False
-        if not compound.apart(able, [self._repeatable(plan) for plan in able]):
-            return False
-        self.left = parts
-        return True
+            return []
+        return made if compound.apart(able, [self._repeatable(plan) for plan in able]) else []
+
+    async def _plan(self, said: str, planned: Planner) -> Plan:
+        """Each text is planned once, in however many cuts it is a part."""
+        if said not in self._plans:
+            self._plans[said] = await planned(said)
+        return self._plans[said]
 
     async def carry_out(self) -> None:
         """What is left, part by part, what came of each on a line of its own."""
@@ -60,8 +78,37 @@ class Partwise:
                 await self._run(said)
                 handles |= dict.fromkeys(plan.handles)
             if len(record.said) == before:
-                record.say(record.words.left_out.format(part=said))
+                self._left_out(said)
         record.plan = replace(record.plan, handles=tuple(handles))
+
+    async def say_uncovered(self, planned: Planner) -> None:
+        """Say which requests of a message that was not cut its one plan was not made for."""
+        requests = [part.said for part in self._finest if self._may_be_one(part.said)]
+        for said in requests if len(requests) > 1 else ():
+            if not await self._covered(said, planned):
+                self._record.say("\n")
+                self._left_out(said)
+
+    def _may_be_one(self, said: str) -> bool:
+        """Whether a part may be a request, by its words or by the plan that was made for it."""
+        known = self._plans.get(said)
+        return compound.is_request(said) or bool(known and known.handles)
+
+    async def _covered(self, said: str, planned: Planner) -> bool:
+        """Whether the plan that was carried out serves a part, or the part is no request of its own: it is
+        one where its words say so, and where it is surely for something that changes the world."""
+        plan, handles = await self._plan(said, planned), self._record.plan.handles
+        asked = compound.is_request(said)
+        if not plan.handles:
+            return not (asked and handles and plan.confidence >= compound.CANNOT)
+        wanted = self._catalogue.expand(plan.handles)
+        deed = any(tool.effect != "read" for tool in wanted)
+        if plan.confidence < compound.SURE or not (asked or deed):
+            return True
+        return any(tool in wanted for tool in self._catalogue.expand(handles))
+
+    def _left_out(self, said: str) -> None:
+        self._record.say(self._record.words.left_out.format(part=said))
 
     async def _run(self, said: str) -> None:
         try:

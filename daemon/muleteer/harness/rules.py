@@ -1,4 +1,4 @@
-"""What can be said of a message without a model: that it only asks, only forbids, names no web address.
+"""What can be said of a message without a model: that it only asks or forbids, wants news, names no address.
 
 Pure. A rule takes a handle away from the planner's choice and says why; none ever adds one. Knows the first
 words of questions in English, German, Spanish, French, Italian, Dutch and Turkish; where a message has none
@@ -8,13 +8,16 @@ of them the rules are silent.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from muleteer.harness import wishes
 from muleteer.skills import MenuLine
 
 ASKS = "the message asks, and this changes something"
 FORBIDS = "the message forbids, and this changes something"
 DELETES = "the message wants something deleted, and this deletes nothing"
 NO_ADDRESS = "the message names no web address"
+LIVE = "the message asks for news from elsewhere, and this knows none"
 
 _EN = (
     r"what(?:'s|s)?|which|who(?:'s|se)?|where(?:'s)?|why|how|(?:at|by|for|since|in|on) (?:what|which)"
@@ -109,6 +112,8 @@ def against(message: str, line: MenuLine) -> str:
     """Why this line cannot be what the message wants; empty when no rule says so."""
     if line.address and not names_address(message):
         return NO_ADDRESS
+    if wishes.kind(message) == "live" and not line.address and not _is_live(line):
+        return LIVE
     if line.effect != "read" and asks(message) and not any(map(asks, line.examples)):
         return ASKS
     if line.effect != "read" and forbids(message):
@@ -122,3 +127,8 @@ def _asks(sentence: str) -> bool:
     if whether := _WHETHER.search(sentence):
         return not _MORE.search(whether["what"])
     return bool(_QUESTION.search(sentence) or _INSIDE.search(sentence))
+
+
+@lru_cache(maxsize=1024)  # lines of menus: more than are in use at once
+def _is_live(line: MenuLine) -> bool:
+    return any(wishes.kind(said) == "live" for said in (line.description, *line.examples))

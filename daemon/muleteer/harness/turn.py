@@ -22,7 +22,7 @@ from functools import partial
 from muleteer import session
 from muleteer.engine.protocol import Message
 from muleteer.errors import RequestError, TooLongError
-from muleteer.harness import answer, followup, landing
+from muleteer.harness import answer, followup, landing, wishes
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.attempt import Attempt
 from muleteer.harness.brains import Brain, Brains, Chosen, Lane
@@ -37,6 +37,7 @@ from muleteer.harness.partwise import Partwise
 from muleteer.harness.phrases import phrases
 from muleteer.harness.record import Record
 from muleteer.harness.signals import ConfirmSignal, Plan, PlanSignal
+from muleteer.harness.sourced import told_before
 from muleteer.harness.talking import Talking
 from muleteer.privacy import Privacy
 from muleteer.settings.sections import Budgets
@@ -165,6 +166,7 @@ class _Turn:
 
     async def run(self, history: Sequence[Message], brain: str, private: bool) -> None:
         """A message, by the brain that is wanted and may be asked."""
+        self._attempt.told = told_before(history)
         choose = partial(self._choose, brain, history, private)
         await self._to_outcome(self._message, self._by_brain(history), choose)
 
@@ -258,10 +260,13 @@ class _Turn:
         for attempt in range(1, PLAN_ATTEMPTS + 1):
             if not await self._plan(message, failed, attempt):
                 await self._reply(message, history)
-                break
-            await self._attempt.run(message)
+            else:
+                await self._attempt.run(message)
             if self._record.said:
+                await self._parts.say_uncovered(self._planned)
                 return
+            if not self._record.plan.handles:
+                break
             failed.append(self._record.plan)
         if not self._record.said:
             self._record.say(self._record.words.floor)
@@ -317,6 +322,9 @@ class _Turn:
 
     async def _reply(self, message: str, history: Sequence[Message]) -> None:
         harness, record = self._harness, self._record
+        if said := self._by_code(message):
+            record.say(said)
+            return
         able = harness.planner.handles
         correction = record.words.not_done if able else record.words.no_skill
         writer = answer.Writer(
@@ -329,3 +337,15 @@ class _Turn:
             if record.said:
                 return
             message = f"{message}\n(Answer in one sentence.)"
+
+    def _by_code(self, message: str) -> str:
+        """What is said to a wish that no tool takes up, and that a model would only promise to fulfil."""
+        words, menu = self._record.words, self._harness.planner.menu
+        able = any(wishes.alike(message, example) for line in menu for example in line.examples)
+        answers = {
+            "forget": words.kept,
+            "forbidden": words.left_alone,
+            "live": words.no_source,
+            "deeds": words.not_done if able else words.no_skill,
+        }
+        return answers.get(wishes.kind(message), "")

@@ -26,6 +26,9 @@ class Phrases:
     unmet: str
     not_named: str
     invented: str
+    no_source: str
+    left_alone: str
+    kept: str
     left_out: str
     declined: str
     changed: str
