@@ -99,6 +99,31 @@ async def test_calls_in_a_stream_come_in_one_piece(client: Client) -> None:
     assert not pieces[-1].message.tool_calls
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"name": "weather", "arguments": {"place": "Oslo"}}',
+        '{"arguments": {"place": "Oslo"}, "name": "weather"}',
+        '```homeassistant\n{"name": "weather", "parameters": {"place": "Oslo"}}\n```',
+        '<functioncall {"name": "weather", "arguments": {"place": "Oslo"}}>',
+        '[weather(place="Oslo")]',
+    ],
+)
+async def test_a_call_that_a_model_writes_as_text_is_made_and_not_shown(client: Client, written: str) -> None:
+    client.at.script(Choose({NONE: 1.0}), Write(tuple(written)), Fill({"place": "Oslo"}), Choose({NONE: 1.0}))
+    pieces = [piece async for piece in await client.ollama.chat("muleteer", RAIN, tools=[TOOL], stream=True)]
+    assert not any(piece.message.content for piece in pieces)
+    (called,) = (call for piece in pieces for call in piece.message.tool_calls or ())
+    assert (called.function.name, called.function.arguments) == ("weather", {"place": "Oslo"})
+
+
+async def test_a_deed_that_no_call_did_is_not_claimed(client: Client) -> None:
+    client.at.script(Choose({NONE: 1.0}), Write(("I have turned off the kitchen light.",)))
+    said: list[Any] = [{"role": "user", "content": "Turn off the kitchen light"}]
+    reply = await client.ollama.chat("muleteer", said, tools=[TOOL])
+    assert reply.message.content == "That was not done: no tool was called for it."
+
+
 async def test_a_format_is_kept_to(client: Client) -> None:
     client.at.script(Fill({"place": "Rome"}))
     answer = await client.ollama.chat("muleteer", RAIN, format=PLACE)
