@@ -10,6 +10,7 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Awaitable, Callable
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -17,10 +18,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
 from muleteer.broadcast import Broadcast, TooManyListenersError
-from muleteer.errors import MissingPackageError, MuleteerError
+from muleteer.errors import MissingPackageError, MuleteerError, ShuttingDownError
 from muleteer.gateway import replies
 from muleteer.gateway.mcp.calling import Calls
-from muleteer.gateway.peer import peer_of
 from muleteer.gateway.requests import read_body
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class McpRoute:
         self._one_at_a_time = asyncio.Lock()
         self._server: McpServer | None = None
         self._serving: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
+        self._ready, self._stopping = asyncio.Event(), asyncio.Event()
         self._answering = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -64,7 +64,7 @@ class McpRoute:
         self._count(not listens)
         left = asyncio.Event()
         try:
-            await self._answer(server, scope, _watched(body, receive, left), send, left)
+            await server.answer(scope, _watched(body, receive, left), send, left)
         finally:
             left.set()
             self._count(-(not listens))
@@ -77,18 +77,6 @@ class McpRoute:
         if self._serving:
             await asyncio.wait({self._serving})
 
-    async def _answer(
-        self, server: McpServer, scope: Scope, receive: Receive, send: Send, left: asyncio.Event
-    ) -> None:
-        from muleteer.gateway.mcp.server import LEFT, owner
-
-        async def gone() -> Message:
-            await left.wait()
-            return {"type": "http.disconnect"}
-
-        scope[LEFT], scope["user"] = gone, owner(peer_of(scope))
-        await server.manager.handle_request(scope, receive, send)
-
     def _count(self, more: int) -> None:
         self._answering += more
         if self._answering:
@@ -97,28 +85,21 @@ class McpRoute:
             self._idle.set()
 
     async def _opened(self) -> McpServer:
-        """The server. Raises `MissingPackageError`."""
+        """The server. Raises `MissingPackageError` and `ShuttingDownError`."""
+        if self._stopping.is_set():
+            raise ShuttingDownError("The daemon is stopping; ask again when it is back.")
         async with self._one_at_a_time:
             if self._server is None:
-                try:
-                    await asyncio.to_thread(importlib.import_module, MODULE)
-                except ModuleNotFoundError as error:
-                    if error.name not in PACKAGES:
-                        raise
-                    raise MissingPackageError(MISSING) from error
-                ready: asyncio.Future[McpServer] = asyncio.get_running_loop().create_future()
-                self._serving = asyncio.create_task(self._serve(ready), name="mcp")
-                self._server = await ready
+                self._server = (await _module()).McpServer(self._calls)
+                self._serving = asyncio.create_task(self._serve(self._server), name="mcp")
+        await self._ready.wait()
         return self._server
 
-    async def _serve(self, ready: asyncio.Future[McpServer]) -> None:
+    async def _serve(self, server: McpServer) -> None:
         """The library's part, in one task from its beginning to its end."""
-        from muleteer.gateway.mcp.server import McpServer
-
-        server = McpServer(self._calls)
         async with server.manager.run():
             telling = asyncio.create_task(self._tell(server.changed), name="mcp: changes")
-            ready.set_result(server)
+            self._ready.set()
             await self._stopping.wait()
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
@@ -136,6 +117,16 @@ class McpRoute:
                         await changed()
         except TooManyListenersError:
             log.warning("Agents are not told when tools change: too many programs listen for events already.")
+
+
+async def _module() -> ModuleType:
+    """What needs the library. Raises `MissingPackageError`."""
+    try:
+        return await asyncio.to_thread(importlib.import_module, MODULE)
+    except ModuleNotFoundError as error:
+        if error.name not in PACKAGES:
+            raise
+        raise MissingPackageError(MISSING) from error
 
 
 def _watched(body: bytes, receive: Receive, left: asyncio.Event) -> Receive:

@@ -6,6 +6,7 @@ A client that goes away, or cancels, ends what it asked for. Knows the protocol;
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -28,6 +29,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
 
 import muleteer
 from muleteer.errors import CancelledByClientError
@@ -68,7 +70,7 @@ class _Server(Server[dict[str, Any]]):
 
 
 class McpServer:
-    """`manager` answers ASGI requests while its `run` is entered."""
+    """Answers while the `run` of its `manager` is entered."""
 
     def __init__(self, calls: Calls) -> None:
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs sessions' ids, and what strangers send
@@ -91,6 +93,16 @@ class McpServer:
             max_sessions=SESSIONS,
             max_request_body_size=LONGEST_BODY,
         )
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send, left: asyncio.Event) -> None:
+        """One request over HTTP, whose client goes away when `left` is set."""
+
+        async def gone() -> Message:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        scope[LEFT], scope["user"] = gone, _owner(peer_of(scope))
+        await self.manager.handle_request(scope, receive, send)
 
     async def changed(self) -> None:
         """Tell every client that listens that the tools have changed."""
@@ -129,7 +141,7 @@ class McpServer:
         return CallToolResult(content=list(content), structured_content=answer.fields, is_error=answer.failed)
 
 
-def owner(peer: Peer) -> AuthenticatedUser:
+def _owner(peer: Peer) -> AuthenticatedUser:
     """A peer as the library knows whose session is whose."""
     return AuthenticatedUser(AccessToken(token="", client_id=f"{peer.transport} {peer.name}", scopes=[]))
 
