@@ -130,6 +130,15 @@ async def test_a_format_is_kept_to(client: Client) -> None:
     assert json.loads(answer.message.content or "") == {"place": "Rome"}
 
 
+async def test_a_format_that_cannot_be_kept_to_is_refused_by_its_own_name(client: Client) -> None:
+    bad = {"type": "object", "properties": {"a": {"type": "string", "pattern": "(?=x)"}}}
+    with pytest.raises(
+        ollama.ResponseError, match="^format has a schema that"
+    ) as refused:
+        await client.ollama.chat("muleteer", RAIN, format=bad)
+    assert refused.value.status_code == 400
+
+
 async def test_a_prompt_is_one_message(client: Client) -> None:
     client.at.script(*REPLY, *REPLY)
     whole = await client.ollama.generate("muleteer", "hello", system="You are a cat.")

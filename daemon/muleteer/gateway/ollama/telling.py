@@ -14,7 +14,7 @@ from typing import Any
 
 from muleteer.errors import MuleteerError
 from muleteer.gateway.guests import End, TurnError
-from muleteer.harness.guests.ask import Wanted
+from muleteer.harness.guests.ask import MisplacedError, Wanted
 
 Json = dict[str, Any]
 Fill = Callable[[str, Sequence[Wanted]], Json]  # the part of an object that says something
@@ -103,6 +103,8 @@ def fault(error: MuleteerError | TurnError) -> tuple[int, str]:
     """Status and sentence of any error of ours."""
     if isinstance(error, TurnError):
         return error.failed.status, error.failed.message
+    if isinstance(error, MisplacedError) and error.at == "response_format":
+        return error.status, str(error).replace(error.at, "format", 1)  # as it is called here
     return error.status, str(error)
 
 
