@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from starlette.routing import BaseRoute
 
 from muleteer.gateway.activation import Listeners
-from muleteer.gateway.app import Gateway, build_app
+from muleteer.gateway.app import Gateway, Report, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.listening import Listening
 from muleteer.gateway.peer import Scope
@@ -38,6 +39,7 @@ class Networked:
     listening: Listening
     tokens: Tokens
     harness: ScriptedHarness
+    engine: StubEngine
     turns: Turns
     unix: Path
     port: int
@@ -73,9 +75,15 @@ class Networked:
 
 @asynccontextmanager
 async def networked(
-    folder: Path, catalogue: Catalogue, tls: bool = False, settings: GatewaySettings | None = None
+    folder: Path,
+    catalogue: Catalogue,
+    tls: bool = False,
+    settings: GatewaySettings | None = None,
+    more: Sequence[BaseRoute] = (),
+    told: Mapping[str, Report] | None = None,
 ) -> AsyncIterator[Networked]:
-    """Served on this machine alone, unless `settings` say otherwise."""
+    """Served on this machine alone, unless `settings` say otherwise; with `more` routes, and `told` beside
+    the rest of the status."""
     harness, engine = ScriptedHarness(), StubEngine()
     health = Health(engine)
     health.enter("ready")
@@ -88,7 +96,8 @@ async def networked(
     listening.bind(Listeners())
     routes = token_routes(tokens, listening.pairing, listening.where, listening.revoked)
     unix = listen_unix(folder / "s")
-    sections = {"network": listening.report}
+    sections = {"network": listening.report, **(told or {})}
+    routes += more
     gateway = Gateway(
         turns, health, engine, lambda: catalogue, "standard", unix.path, sections=sections, routes=routes
     )
@@ -96,7 +105,7 @@ async def networked(
     port = listening.report()["port"]
     assert isinstance(port, int)
     try:
-        yield Networked(listening, tokens, harness, turns, unix.path, port, tls)
+        yield Networked(listening, tokens, harness, engine, turns, unix.path, port, tls)
     finally:
         turns.stop()
         await listening.stop(5.0)

@@ -24,6 +24,7 @@ from muleteer.gateway.mcp.route import McpRoute
 from muleteer.gateway.ollama.models import Models
 from muleteer.gateway.ollama.routes import ollama_routes
 from muleteer.gateway.openai.routes import openai_routes
+from muleteer.gateway.page import page_route
 from muleteer.gateway.sockets import UnixListener
 from muleteer.gateway.tokens import token_routes
 from muleteer.gateway.turns import Turns
@@ -65,7 +66,7 @@ def client_routes(parts: Parts) -> list[BaseRoute]:
     """What is answered in other people's protocols, and to browsers."""
     settings = parts.settings.engine
     guests = Guests(parts.turns, parts.harness, parts.engine.status, settings.model, settings.context)
-    return [*openai_routes(guests), *_ollama(parts, guests)]
+    return [*openai_routes(guests), *_ollama(parts, guests), page_route()]
 
 
 def _ollama(parts: Parts, guests: Guests) -> list[BaseRoute]:
