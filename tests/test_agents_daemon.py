@@ -1,4 +1,4 @@
-"""Agents at a whole daemon: they hear of changed tools, and a stop neither waits for them nor forgets them."""
+"""Agents at a whole daemon: they hear of changed tools, and a stop neither waits for nor forgets them."""
 
 from __future__ import annotations
 

@@ -102,6 +102,9 @@ def ollama_routes(
     async def version(request: Request) -> ASGIApp:
         return replies.Json({"version": VERSION, "muleteer": muleteer.__version__})
 
+    async def root(request: Request) -> ASGIApp:
+        return PlainTextResponse(RUNNING, headers={"vary": "accept"})
+
     async def other(request: Request) -> ASGIApp:
         why = REFUSED.get(str(request.path_params["rest"]).partition("/")[0])
         return _error(400, why) if why else _error(404, "There is no such path here.")
@@ -114,7 +117,7 @@ def ollama_routes(
         Route("/api/show", _told(show), methods=["POST"]),
         Route("/api/version", version, methods=["GET"]),
         Route("/api/{rest:path}", other, methods=["GET", "POST", "DELETE"]),
-        _NotForBrowsers("/", lambda request: PlainTextResponse(RUNNING), methods=["GET"]),
+        _NotForBrowsers("/", root, methods=["GET"]),
     ]
 
 
