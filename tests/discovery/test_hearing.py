@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from zeroconf.asyncio import AsyncServiceInfo
 
@@ -52,10 +54,16 @@ def test_the_record_has_four_fields_and_a_name_made_of_the_id() -> None:
 
 def test_an_address_of_the_link_counts_with_the_interface_it_was_heard_at() -> None:
     ear = Ear()
-    ear.hear(announcement(ATTIC, Shown(household=7433), ("fd00::5", "fe80::5")), scope=3)
-    assert ear.told[0].addresses == ("fd00::5", "fe80::5%3")
-    ear.hear(announcement(ATTIC, Shown(household=7433), ("fd00::5", "fe80::5")))
-    assert ear.told[1].addresses == ("fd00::5",)
+    said = announcement(ATTIC, Shown(household=7433), ("fd00::5", "fe80::5"))
+    ear.hear(said, scope=socket.if_nametoindex("lo"))
+    assert ear.told[-1].addresses == ("fd00::5", "fe80::5%lo")
+
+
+@pytest.mark.parametrize("scope", [None, 0, 2**31 - 1])
+def test_an_address_of_the_link_without_an_interface_is_of_no_use(scope: int | None) -> None:
+    ear = Ear()
+    ear.hear(announcement(ATTIC, Shown(household=7433), ("fd00::5", "fe80::5")), scope)
+    assert ear.told[-1].addresses == ("fd00::5",)
 
 
 def test_ones_own_announcement_is_no_news() -> None:

@@ -8,9 +8,11 @@ that was heard stays in that cache. Knows zeroconf's records; not sockets, nor w
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
 
 from zeroconf import (  # type: ignore[attr-defined]  # the records are exported without being in __all__
     DNSAddress,
@@ -18,6 +20,7 @@ from zeroconf import (  # type: ignore[attr-defined]  # the records are exported
     DNSRecord,
     DNSService,
     DNSText,
+    IPVersion,
     RecordUpdate,
     RecordUpdateListener,
     ServiceInfo,
@@ -96,7 +99,8 @@ class Hearing(RecordUpdateListener):
 
     def resolved(self, device: str, info: ServiceInfo) -> None:
         """What was asked for has come."""
-        self._keep(device, info, info.parsed_scoped_addresses())
+        found = [_address(each) for each in info.ip_addresses_by_version(IPVersion.All)]
+        self._keep(device, info, [each for each in found if each])
 
     def _take(self, device: str, packet: _Packet) -> None:
         service, text = packet.services.get(device), packet.texts.get(device)
@@ -132,7 +136,7 @@ def _sorted(records: Iterable[DNSRecord], now: float) -> _Packet:
     packet = _Packet()
     for record in records:
         if isinstance(record, DNSAddress):
-            if not record.is_expired(now) and (address := _address(record)):
+            if not record.is_expired(now) and (address := _address_of(record)):
                 packet.addresses[record.key].append(address)
             continue
         pointed = record.alias if isinstance(record, DNSPointer) and record.key == TYPE else ""
@@ -150,12 +154,22 @@ def _sorted(records: Iterable[DNSRecord], now: float) -> _Packet:
     return packet
 
 
-def _address(record: DNSAddress) -> str:
-    """Of the link only with the interface where it was heard, without which nobody can connect to it."""
+def _address_of(record: DNSAddress) -> str:
     try:
         address = ipaddress.ip_address(record.address)
     except ValueError:
         return ""
-    if not address.is_link_local or address.version == 4:
-        return str(address)
-    return f"{address}%{record.scope_id}" if record.scope_id else ""
+    scope = f"%{record.scope_id}" if record.scope_id and address.version == 6 else ""
+    return _address(ipaddress.ip_address(f"{address}{scope}"))
+
+
+def _address(address: IPv4Address | IPv6Address) -> str:
+    """Of the link only with the interface where it was heard, without which nobody can connect to it: by its
+    name, which is what every program takes."""
+    if isinstance(address, IPv4Address) or not address.is_link_local:
+        return str(address).partition("%")[0]
+    try:
+        interface = socket.if_indextoname(int(address.scope_id or 0))
+    except (OSError, OverflowError):
+        return ""
+    return f"{str(address).partition('%')[0]}%{interface}"

@@ -338,8 +338,8 @@ async def _connect(address: Address) -> socket.socket:
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(CONNECT_SECONDS):
         family, *_, place = (await loop.getaddrinfo(*address, type=socket.SOCK_STREAM))[0]
-        if len(place) == 4 and place[3]:  # uvloop looks only at host and port
-            place = (f"{place[0]}%{place[3]}", *place[1:])
+        if "%" in address.host:  # uvloop forgets the interface when it resolves
+            place = (address.host, address.port)
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
             tune(sock)
