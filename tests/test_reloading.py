@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 
@@ -41,3 +42,23 @@ async def test_what_can_be_taken_up_is_and_the_rest_is_named(tmp_path: Path) -> 
     with pytest.raises(ConfigError, match=r"budgets\.second"):
         await reloading.reload()
     assert (applied, renewed) == ([90.0], 3)
+
+
+async def test_a_part_is_told_once_and_is_done_before_skills_and_tools_are_gathered(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("")
+    order: list[str] = []
+
+    async def take_up(new: Settings) -> None:
+        await asyncio.sleep(0)
+        order.append(f"{new.files.most} {new.files.rescan}")
+
+    async def renew() -> None:
+        order.append("gathered")
+
+    reread = partial(config.load, file)
+    live = {"files.most": take_up, "files.rescan": take_up}
+    reloading = Reloading(reread(), reread, live, renew, lambda: 5)
+    file.write_text("[files]\nmost = 7\nrescan = 8\n")
+    said = await reloading.reload()
+    assert (said["applied"], order) == (["files.most", "files.rescan"], ["7 8", "gathered"])

@@ -188,8 +188,10 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         settings, closing, household, engine, lambda: harness.catalogue, turns, health
     )
     sections["background"] = background.report
+    servers = McpServers(settings.mcp)
     live: dict[str, Apply] = {
         **household.live,
+        "mcp": lambda new: servers.take_up(new.mcp),
         "background": background_live,
         "results": background_live,
         "engine.hot": lambda new: cooling.limit(new.engine.hot),
@@ -225,7 +227,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     tell(catalogue, disabled)
     _in_background(closing, "warming", warming.run(pid))
     _in_background(closing, "watching of skills and tools", renewal.run(changes(_folders())))
-    _open_servers(settings, closing, stock, renewal, sections)
+    _open_servers(servers, closing, stock, renewal, sections)
     health.enter("ready")
     log.info("Ready.")
     alive.ready()
@@ -283,10 +285,9 @@ async def _open_brains(
 
 
 def _open_servers(
-    settings: Settings, closing: Closing, stock: Stock, renewal: Renewal, sections: dict[str, Report]
+    servers: McpServers, closing: Closing, stock: Stock, renewal: Renewal, sections: dict[str, Report]
 ) -> None:
     """Begin to connect to MCP servers, whose tools join when they are there."""
-    servers = McpServers(settings.mcp)
 
     def offered(origin: str, tools: tuple[Loaded, ...], refused: Mapping[str, str]) -> None:
         stock.offer(origin, tools, refused)

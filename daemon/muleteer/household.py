@@ -32,11 +32,12 @@ from muleteer.identity import device_id
 from muleteer.offline import Switch
 from muleteer.ports.service import SerialPorts
 from muleteer.privacy import HomeMemory, Privacy
+from muleteer.reloading import Apply
 from muleteer.ringing import DeviceTimers
 from muleteer.seat.etcd_service import EtcdSeatService
 from muleteer.seat.service import SeatService
 from muleteer.sensors import Sensors
-from muleteer.services import NO_FOLDERS, Absent, Services
+from muleteer.services import Absent, Services
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
 from muleteer.store.timers import TimerStore
@@ -45,7 +46,6 @@ from muleteer.web.fetching import WebReader
 log = logging.getLogger(__name__)
 
 NO_SEAT = "This device takes no part in a household: {}."
-NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings names one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Household:
     seat: SeatService | EtcdSeatService | None
     sections: dict[str, Callable[[], Mapping[str, object]]] = field(default_factory=dict)
     routes: list[BaseRoute] = field(default_factory=list)
-    live: dict[str, Callable[[Settings], None]] = field(default_factory=dict)
+    live: dict[str, Apply] = field(default_factory=dict)
 
 
 async def open_household(settings: Settings, closing: Closing, forget_talks: ForgetTalks) -> Household:
@@ -88,12 +88,10 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     reader = WebReader(*_web(settings))
     serial = SerialPorts(settings.serial)
     closing.add("serial ports", serial.close)
-    folders = settings.calendar.folders
-    calendars = FolderCalendars(folders) if folders else Absent(NO_CALENDAR)
+    calendars = FolderCalendars(settings.calendar.folders)
     documents = FolderDocuments(settings.files, settings.state)
-    if settings.files.folders:
-        closing.add("files", documents.close)
-        documents.open()
+    closing.add("files", documents.close)
+    documents.open()
     broadcast = Broadcast()
     chime = Chime(settings.timers.command, settings.timers.command_seconds)
     timers = DeviceTimers(TimerStore(settings.state / "timers.db"), broadcast, chime)
@@ -105,7 +103,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
     seat, why = await _seat(settings, closing, broadcast, discovery)
     return Household(
         Services(
-            documents=documents if settings.files.folders else Absent(NO_FOLDERS),
+            documents=documents,
             calendars=calendars,
             timers=timers,
             seat=seat.slots if seat else Absent(why),
@@ -135,7 +133,12 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             devices_route(discovery, seat.view if seat else None),
             *(seat_routes(seat, seat.view) if seat else no_seat_routes(why)),
         ],
-        {"web": lambda new: reader.limit(*_web(new))},
+        {
+            "web": lambda new: reader.limit(*_web(new)),
+            "files": lambda new: documents.take_up(new.files),
+            "serial": lambda new: serial.take_up(new.serial),
+            "calendar": lambda new: calendars.take_up(new.calendar.folders),
+        },
     )
 
 

@@ -24,7 +24,7 @@ from muleteer.log import setup
 log = logging.getLogger(__name__)
 
 Reread = Callable[[], Settings]
-Apply = Callable[[Settings], None]
+Apply = Callable[[Settings], Awaitable[None] | None]
 
 LIVE_BUDGETS = ("turn", "seconds", "follower_output", "agent_output", "answer_output")  # no prompt changes
 
@@ -53,8 +53,9 @@ class Reloading:
             before, after = config.values(self._settings), config.values(new)
             changed = [key for key, value in after.items() if before[key] != value]
             applied = [key for key in changed if key in self._live]
-            for key in applied:
-                self._live[key](new)
+            for apply in dict.fromkeys(self._live[key] for key in applied):
+                if doing := apply(new):
+                    await doing
             await self._renew()
             waiting = [key for key in changed if key not in self._live]
             log.info("Reloaded; taken up: %s; after a restart: %s.", _said(applied), _said(waiting))

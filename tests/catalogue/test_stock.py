@@ -7,14 +7,33 @@ from pathlib import Path
 import pytest
 
 from muleteer.catalogue.loading import Library
+from muleteer.catalogue.offering import OTHER
 from muleteer.catalogue.skill_files import SkillLibrary
 from muleteer.catalogue.steering import HANDLE_LIMIT
 from muleteer.catalogue.stock import FILE_NAME, Stock
 from muleteer.errors import ConfigError, RequestError, StorageError
 from muleteer.gateway.listings import list_tools
+from muleteer.ports.service import SerialPorts
+from muleteer.ports.settings import SerialSettings
+from muleteer.services import Absent, Services
 from muleteer.skills import Catalogue
 from tests.test_skills import skill
 from tests.test_toolbox import GOOD, SERVICES, text_of, write
+
+DEVICE = {"devices": {"board": {"usb": "0000:0001"}}}
+LOOK = '''\
+from typing import Annotated
+from muleteer.tool import Named, Result, tool
+
+
+@tool(effect="read")
+def look(name: Annotated[str, Named("serial", "devices")]) -> Result:
+    """Look. Use it to look.
+
+    name: at what
+    """
+    return Result.ok(name)
+'''
 
 
 class Home:
@@ -276,3 +295,19 @@ def test_what_a_server_offers_never_takes_the_name_of_what_is_there(home: Home, 
         f"server acme: {name}": reason,
         "acme: odd": "odd is not usable.",
     }
+
+
+async def test_other_names_of_a_service_are_something_new(tmp_path: Path) -> None:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    (folder / "look.py").write_text(LOOK)
+    ports = SerialPorts(SerialSettings.model_validate(DEVICE))
+    stock = Stock(SkillLibrary([]), Library([folder]), Services(Absent("none"), serial=ports), state=tmp_path)
+    first = stock.take()
+    assert first
+    assert first.toolbox.tools["look"].parameters["properties"]["name"]["enum"] == ["board", OTHER]
+    assert stock.take() is None
+    await ports.take_up(SerialSettings.model_validate({"devices": {"shed": DEVICE["devices"]["board"]}}))
+    second = stock.take()
+    assert second
+    assert second.toolbox.tools["look"].parameters["properties"]["name"]["enum"] == ["shed", OTHER]

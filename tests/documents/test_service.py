@@ -21,6 +21,7 @@ from muleteer.documents.folders import UNSEEN, Stamp
 from muleteer.documents.index import Job
 from muleteer.documents.service import outermost
 from muleteer.services import FileText
+from muleteer.settings.home import FilesSettings
 from tests.documents import made
 from tests.documents.conftest import WAIT, Shelf
 
@@ -503,3 +504,20 @@ async def test_a_folder_that_cannot_be_looked_at_is_not_an_empty_one(
     await shelf.found("dates", "new.txt")
     await shelf.settled()
     assert await shelf.names("nothing") == []
+
+
+async def test_other_folders_are_taken_up_while_it_runs(tmp_path: Path, opened: Open) -> None:
+    for name in ("old", "new"):
+        write(tmp_path / name, {f"{name} letter.txt": b"Dear aunt"})
+    shelf = opened()
+    with pytest.raises(OSError, match="no folder of files is set up"):
+        await shelf.documents.find("letter")
+    await shelf.documents.take_up(FilesSettings(folders=(tmp_path / "old",)))
+    await shelf.found("letter", "old letter.txt")
+    await shelf.documents.take_up(FilesSettings(folders=(tmp_path / "old", tmp_path / "new")))
+    await shelf.found("letter", "old letter.txt", "new letter.txt")
+    await shelf.documents.take_up(FilesSettings(folders=(tmp_path / "new",)))
+    await shelf.found("letter", "new letter.txt")
+    await shelf.documents.take_up(FilesSettings())
+    with pytest.raises(OSError, match="no folder of files is set up"):
+        await shelf.documents.read("new letter.txt")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -248,7 +249,7 @@ async def test_after_closing_nobody_is_served(plug: Plug, serve: Serve) -> None:
     plug()
     ports = serve()
     await ports.close()
-    assert "the daemon is stopping" in (await ports.read(["back_door"]))[0].problem
+    assert "is not used any more" in (await ports.read(["back_door"]))[0].problem
     await ports.close()
 
 
@@ -257,3 +258,30 @@ async def test_without_devices_there_are_no_names() -> None:
     kinds = ("readings", "switches", "devices", "receivers", "nonsense")
     assert [await ports.find(kind, "") for kind in kinds] == [[]] * 5
     assert await ports.ports() == []
+
+
+async def test_other_devices_are_taken_up_and_one_that_stays_keeps_its_port_open(
+    plug: Plug, tmp_path: Path
+) -> None:
+    def wanted(**devices: str) -> SerialSettings:
+        sensor = {"request": "T?", "pattern": "T=(.+)"}
+        given = {
+            name: {"path": tmp_path / name, "settle": 0, "timeout": 1, "sensors": {reading: sensor}}
+            for name, reading in devices.items()
+        }
+        return SerialSettings.model_validate({"devices": given})
+
+    for name in ("shed", "attic"):
+        plug(name=name)
+    ports = SerialPorts(wanted(shed="warmth"), list)
+    assert (await ports.read(["warmth"]))[0].text
+    kept = ports._devices["shed"]
+    await ports.take_up(wanted(shed="warmth", attic="heat"))
+    assert ports.names("readings") == ("warmth", "heat")
+    assert all(each.text for each in await ports.read(["warmth", "heat"]))
+    assert ports._devices["shed"] is kept
+    await ports.take_up(wanted(shed="warm"))
+    assert ports.names("readings") == ("warm",)
+    assert (await ports.read(["warm"]))[0].text
+    assert "is not used any more" in (await kept.read(["warmth"]))[0].problem
+    await ports.close()

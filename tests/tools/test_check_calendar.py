@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from muleteer.calendars import FolderCalendars
-from muleteer.household import NO_CALENDAR
 from muleteer.paths import share_dir
 from muleteer.services import Absent, Services
 from muleteer.tool import Data, Result, Status, say_day
@@ -113,7 +112,7 @@ async def test_empty_is_what_was_looked_for_and_is_not_there(full: Toolbox) -> N
 
 
 async def test_unavailable_without_a_folder_or_one_that_can_be_read(folder: Path) -> None:
-    result = await call(boxed(Absent(NO_CALENDAR)), "check_calendar")
+    result = await call(boxed(FolderCalendars([])), "check_calendar")
     assert result.status is Status.UNAVAILABLE
     assert "calendar.folders" in result.text
     result = await call(boxed(FolderCalendars([folder / "missing"])), "check_calendar", query="dentist")

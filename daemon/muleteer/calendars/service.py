@@ -19,6 +19,7 @@ from muleteer.when.words import listed
 
 log = logging.getLogger(__name__)
 
+NO_CALENDAR = "no folder is set up for it; `calendar.folders` in the settings names one."
 LOOK_SECONDS = 7.0  # for one look: a tool has twenty and may look twice; the next look reads on
 HANG_SECONDS = 15.0  # then the folder counts as one that does not answer, such as a lost network drive
 SLOW_SECONDS = 2.0  # for one series; a usual one takes milliseconds
@@ -33,12 +34,18 @@ class FolderCalendars:
     """Implements `services.Calendars` over folders of .ics files."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = [Folder(path) for path in folders]
+        self.take_up(folders)
         self._free = asyncio.Lock()
         self._slow: set[Once | Series] = set()
 
+    def take_up(self, folders: Sequence[Path]) -> None:
+        """Read these folders from the next look on."""
+        self._folders = [Folder(path) for path in folders]
+
     async def look(self, start: datetime, end: datetime, query: str = "") -> Agenda:
-        """Raises `OSError` when no folder can be read, or none in time."""
+        """Raises `OSError` when there is no folder, none can be read, or none in time."""
+        if not self._folders:
+            raise OSError(NO_CALENDAR)
         try:
             async with asyncio.timeout(HANG_SECONDS):
                 await self._free.acquire()

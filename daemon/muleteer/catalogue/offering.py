@@ -8,15 +8,28 @@ as forgiving as the tool is: only the schema is narrowed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from muleteer.catalogue.declared import Loaded, Tool
 from muleteer.catalogue.schema import Form
 from muleteer.services import Absent, Naming, Services
+from muleteer.tool import Named
 
 MOST_NAMES = 48  # of one kind; more would fill the prompt, and the tool itself tells what there is
 OTHER = "none of these"  # a name that no service has
+
+
+def names_of(things: Iterable[Loaded], services: Services) -> dict[Named, tuple[str, ...]]:
+    """All names that the parameters of these tools may take now."""
+    marks = {mark for each in things if isinstance(each.form, Form) for mark in each.form.named.values()}
+    return {mark: _names(mark, services) for mark in marks}
+
+
+def _names(mark: Named, services: Services) -> tuple[str, ...]:
+    service: Naming | Absent = getattr(services, mark.service)
+    return () if isinstance(service, Absent) else service.names(mark.kind)
 
 
 def offered(loaded: Loaded, services: Services) -> Tool:
@@ -24,8 +37,7 @@ def offered(loaded: Loaded, services: Services) -> Tool:
     marks = loaded.form.named if isinstance(loaded.form, Form) else {}
     properties: dict[str, Any] = dict(loaded.tool.parameters.get("properties", {}))
     for parameter, mark in marks.items():
-        service: Naming | Absent = getattr(services, mark.service)
-        names = () if isinstance(service, Absent) else service.names(mark.kind)
+        names = _names(mark, services)
         if 0 < len(names) <= MOST_NAMES:
             properties[parameter] = properties[parameter] | {"enum": [*names, OTHER]}
     if not marks:

@@ -14,6 +14,7 @@ from typing import Any
 
 from muleteer.catalogue.declared import NAME, RESERVED, Loaded, handle_of, name_of
 from muleteer.catalogue.loading import Library
+from muleteer.catalogue.offering import names_of
 from muleteer.catalogue.shelf import OFF, Shelf
 from muleteer.catalogue.skill_files import NAME as HANDLE
 from muleteer.catalogue.skill_files import SkillLibrary
@@ -48,7 +49,8 @@ class Stock:
         """The catalogue of what is there now; None when that is what the last one was made of."""
         skills, tools = self._skills.read(), self._tools.read()
         self._put_offered(skills, tools)
-        known = self._steering, _copied(skills), _copied(tools)
+        names = names_of(tools.things.values(), self._services)
+        known = self._steering, _copied(skills), _copied(tools), names
         if known == self._known:
             return None
         self._known = known

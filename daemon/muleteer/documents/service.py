@@ -17,7 +17,7 @@ from muleteer.documents.folders import Stamp, open_below
 from muleteer.documents.index import MIGRATIONS, TOO_LARGE, Limits, kind_of
 from muleteer.documents.keeper import CHECK_SECONDS, Keeper, gently
 from muleteer.documents.search import Hit
-from muleteer.services import FileText, FoundFile
+from muleteer.services import NO_FOLDERS, FileText, FoundFile
 from muleteer.settings.home import FilesSettings
 from muleteer.store.database import Database
 
@@ -38,39 +38,59 @@ class FolderDocuments:
         check: float = CHECK_SECONDS,
         updated: Callable[[], None] = lambda: None,
     ) -> None:
-        self._limits = Limits(settings.most, settings.index * MIB, settings.largest * MIB)
+        self._state, self._check_seconds, self._updated = state, check, updated
         self._database = Database(state / "files.db", MIGRATIONS)
-        roots = outermost(settings.folders)
-        self._keeper = Keeper(
-            self._database, roots, self._limits, state, settings.rescan * 60.0, check, updated
-        )
+        self._set(settings)
         self._failed = ""
         self._task: asyncio.Task[None] | None = None
 
+    def _set(self, settings: FilesSettings) -> None:
+        self._limits = Limits(settings.most, settings.index * MIB, settings.largest * MIB)
+        self._keeper = Keeper(
+            self._database,
+            outermost(settings.folders),
+            self._limits,
+            self._state,
+            settings.rescan * 60.0,
+            self._check_seconds,
+            self._updated,
+        )
+
     def open(self) -> None:
-        """Begin to look through the folders."""
-        self._task = asyncio.create_task(self._run(), name="files")
+        """Begin to look through the folders, if there are any."""
+        if self._keeper.roots:
+            self._task = asyncio.create_task(self._run(), name="files")
+
+    async def take_up(self, settings: FilesSettings) -> None:
+        """Look through these folders from now on; what the index has of them is kept."""
+        await self._rest()
+        self._set(settings)
+        self._failed = ""
+        self.open()
 
     async def close(self) -> None:
+        await self._rest()
+        await self._database.close()
+
+    async def _rest(self) -> None:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.wait({task})
-        await self._database.close()
 
     def report(self) -> Mapping[str, object]:
         return self._keeper.report()
 
     async def find(self, words: str, limit: int = 8) -> list[FoundFile]:
         """Raises `OSError` where nothing was found and not everything was looked at."""
-        roots = self._keeper.usable()
+        roots = self._usable()
         hits = await self._database.read(lambda c: search.search(c, words, roots, limit))
         self._check(hits)
         return [hit.file for hit in hits]
 
     async def read(self, name: str) -> FileText | list[FoundFile]:
         """Raises `OSError` as `find` does, and when the one file cannot be read."""
-        roots = self._keeper.usable()
+        roots = self._usable()
         hits = await self._database.read(
             lambda c: search.named(c, name, roots) or search.search(c, name, roots, NAMED_LIMIT)
         )
@@ -78,6 +98,11 @@ class FolderDocuments:
         if not search.is_clear(hits):
             return [hit.file for hit in hits[:NAMED_LIMIT]]
         return await self._text(hits[0])
+
+    def _usable(self) -> list[Path]:
+        if not self._keeper.roots:
+            raise OSError(NO_FOLDERS)
+        return self._keeper.usable()
 
     def _check(self, hits: list[Hit]) -> None:
         if not hits and (reason := self._failed or self._keeper.unfinished()):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from muleteer.calling import threads
 from muleteer.calling.results import sentence
 from muleteer.catalogue.declared import Loaded
-from muleteer.mcp_servers.settings import McpSettings
+from muleteer.mcp_servers.settings import McpServerSettings, McpSettings
 
 if TYPE_CHECKING:
     from muleteer.mcp_servers.server import Server
@@ -34,20 +34,35 @@ class McpServers:
 
     def __init__(self, settings: McpSettings) -> None:
         self._settings = settings
-        self._servers: list[Server] = []
+        self._servers: dict[str, tuple[Server, asyncio.Task[None]]] = {}
         self._reason = ""
+        self._offered: Offered | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._changed = asyncio.Event()  # the settings have; of the thread's loop
         self._main: asyncio.Task[None] | None = None
         self._thread: concurrent.futures.Future[None] | None = None
 
     def open(self, offered: Offered) -> None:
         """Begin to connect, and return at once."""
-        if self._settings.servers:
-            home = asyncio.get_running_loop()
+        self._offered = offered
+        self._begin()
+
+    def take_up(self, settings: McpSettings) -> None:
+        """Use these servers from now on; one that stays as it was goes on."""
+        self._settings = settings
+        if self._thread is None or self._thread.done():
+            self._begin()
+        elif self._loop:
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    def _begin(self) -> None:
+        if (offered := self._offered) and self._settings.servers:
+            home, self._reason, self._loop = asyncio.get_running_loop(), "", None
             self._thread = threads.start(lambda: self._run(home, offered), "mcp servers")
 
     async def close(self) -> None:
         """End every server and every program that was started for one."""
+        self._offered = None
         thread, loop, main = self._thread, self._loop, self._main
         if thread is None:
             return
@@ -67,7 +82,7 @@ class McpServers:
                 "refused": len(server.refused),
                 "restarts": server.restarts,
             }
-            for server in tuple(self._servers)
+            for server, _ in tuple(self._servers.values())
         }
 
     def _run(self, home: asyncio.AbstractEventLoop, offered: Offered) -> None:
@@ -81,6 +96,7 @@ class McpServers:
             log.warning("%s", self._reason)
 
     async def _serve(self, home: asyncio.AbstractEventLoop, offered: Offered) -> None:
+        self._changed = asyncio.Event()
         self._loop, self._main = asyncio.get_running_loop(), asyncio.current_task()
         try:
             from muleteer.mcp_servers.server import Server
@@ -96,9 +112,26 @@ class McpServers:
 
         def changed(server: Server) -> None:
             tools, refused = server.tools, dict(server.refused)
-            home.call_soon_threadsafe(offered, f"MCP server {server.name}", tools, refused)
+            home.call_soon_threadsafe(offered, _origin(server.name), tools, refused)
 
-        self._servers = [Server(name, each, changed) for name, each in self._settings.servers.items()]
+        running: dict[str, McpServerSettings] = {}
         async with asyncio.TaskGroup() as group:
-            for server in self._servers:
-                group.create_task(server.run(), name=f"mcp server {server.name}")
+            while True:
+                self._changed.clear()
+                wanted = dict(self._settings.servers)
+                for name in [name for name, each in running.items() if wanted.get(name) != each]:
+                    del running[name]
+                    _, task = self._servers.pop(name)
+                    task.cancel()
+                    await asyncio.wait({task})
+                    home.call_soon_threadsafe(offered, _origin(name), (), {})
+                for name in [name for name in wanted if name not in running]:
+                    server = Server(name, wanted[name], changed)
+                    task = group.create_task(server.run(), name=f"mcp server {name}")
+                    running[name], self._servers[name] = wanted[name], (server, task)
+                await self._changed.wait()
+
+
+def _origin(name: str) -> str:
+    """What the toolbox is told of where tools come from."""
+    return f"MCP server {name}"

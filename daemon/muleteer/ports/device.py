@@ -67,7 +67,7 @@ class Device:
             self._waiting -= 1
         if self._closed:
             self._turn.release()
-            raise OSError(self._clause("is not used any more: the daemon is stopping"))
+            raise OSError(self._clause("is not used any more"))
         try:
             return await in_thread(work, f"serial {self._name}", self._turn.release)
         except OSError as error:

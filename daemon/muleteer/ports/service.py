@@ -16,7 +16,7 @@ from serial.tools.list_ports import comports
 from muleteer.calling.threads import in_thread
 from muleteer.ports.device import Device
 from muleteer.ports.finding import Listing, connect, described
-from muleteer.ports.settings import SerialSettings, folded
+from muleteer.ports.settings import DeviceSettings, SerialSettings, folded
 from muleteer.services import Port, Reading, Told
 
 NEAR = 0.8  # of difflib's ratio: one wrong letter in five; less makes a cellar of a seller
@@ -30,9 +30,25 @@ class SerialPorts:
     def __init__(self, settings: SerialSettings, listing: Listing = comports) -> None:
         self._settings = settings.devices
         self._listing = listing
+        self._devices = {name: self._device(name, each) for name, each in self._settings.items()}
+        self._name_all()
+
+    async def take_up(self, settings: SerialSettings) -> None:
+        """Use these devices from now on. One that stays as it was keeps its port: opening resets many."""
+        before, self._settings = self._settings, settings.devices
+        stay = {name for name, each in self._settings.items() if before.get(name) == each}
+        gone = [device for name, device in self._devices.items() if name not in stay]
         self._devices = {
-            name: Device(name, each, partial(connect, each, listing)) for name, each in self._settings.items()
+            name: self._devices[name] if name in stay else self._device(name, each)
+            for name, each in self._settings.items()
         }
+        self._name_all()
+        await asyncio.gather(*(each.close() for each in gone))
+
+    def _device(self, name: str, settings: DeviceSettings) -> Device:
+        return Device(name, settings, partial(connect, settings, self._listing))
+
+    def _name_all(self) -> None:
         self._home: dict[str, str] = {}  # device by reading or switch
         kinds: dict[str, list[str]] = {"readings": [], "switches": [], "devices": [], "receivers": []}
         for device, each in self._settings.items():
