@@ -42,7 +42,7 @@
   },
 
   /** The shares of each bar's parts. */
-  bars: () => [...document.querySelectorAll(".bar")].map((bar) => {
+  bars: () => [...document.querySelectorAll(".steps .bar")].map((bar) => {
     const width = (e) => e.getBoundingClientRect().width;
     return [...bar.children].map((part) => width(part) / width(bar));
   }),

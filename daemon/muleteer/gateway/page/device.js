@@ -39,6 +39,7 @@ function showBoard({ memory, heat, uptime_s: uptime }, offline) {
   const list = make("dl", { id: "board" });
   const ours = memory.daemon + (memory.engine || 0);
   row(list, "Memory", `${say.bytes(ours)} used here`);
+  list.append(memoryBar(ours, memory));
   row(list, "Free", `${say.bytes(memory.available)} of ${say.bytes(memory.total)}`, memory.available < memory.total / 20 ? "bad" : "");
   if (heat) {
     const celsius = heat.celsius === null ? "no sensor" : `${Math.round(heat.celsius)} °C`;
@@ -51,8 +52,19 @@ function showBoard({ memory, heat, uptime_s: uptime }, offline) {
   at("board").replaceWith(list);
 }
 
+/** What Muleteer takes, what others take, what is left. */
+function memoryBar(ours, { available, total }) {
+  const bar = make("div", { className: "bar", "aria-hidden": "true" });
+  for (const [kind, bytes] of [["decoded", ours], ["reused", Math.max(0, total - available - ours)]]) {
+    const part = make("i", { className: kind });
+    part.style.width = `${(100 * bytes) / total}%`;
+    bar.append(part);
+  }
+  return bar;
+}
+
 function showHousehold(seat, devices) {
-  at("seat").textContent = seat.reason;
+  at("seat").textContent = seat.reason[0].toUpperCase() + seat.reason.slice(1);
   const peers = new Map((seat.peers || []).map((peer) => [peer.id, peer]));
   const items = [];
   if (seat.device) items.push([seat.device.name || seat.device.id, seat.drives ? "this one, drives" : "this one"]);
