@@ -59,6 +59,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         "MULETEER_MODELS": str(model.parent),
         "MULETEER_FILES__FOLDERS": str(papers),
         "MULETEER_CALENDAR__FOLDERS": str(calendars),
+        "MULETEER_WYOMING__UNIX": str(home / "voice"),
     }
     command = [sys.executable, "-m", "muleteer", "serve", "--state", str(home / "state")]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)

@@ -56,6 +56,7 @@ STATUS = {
     "heat": {"celsius": 82.6, "throttled": True, "undervoltage": False},
     "ledger": {"requests": 40, "mismatches": 0},
 }
+VOICE: dict[str, object] = {"listen": "off", "port": 0, "socket": "", "problem": ""}
 SKILL = {
     "name": "find-it",
     "handle": "find-it",
@@ -203,3 +204,26 @@ def test_status_tells_what_the_index_of_files_holds_and_which_folder_is_missing(
     assert "/home/papers" not in run("status").out
     daemon.replies["/v1/status"] = obj(STATUS | {"files": files | {"folders": {}}})
     assert "12 found" not in run("status").out
+
+
+@pytest.mark.parametrize(
+    ("voice", "said"),
+    [
+        ({}, ""),
+        ({"listen": "lan", "port": 10500}, "voice port 10500, from the local network, without a password"),
+        (
+            {"listen": "loopback", "port": 10501, "socket": "/run/v"},
+            "voice port 10501, from this machine; /run/v",
+        ),
+        (
+            {"listen": "lan", "problem": "TCP port 10500: it is taken"},
+            "voice closed: TCP port 10500: it is taken",
+        ),
+    ],
+)
+def test_where_voice_pipelines_connect(
+    run: Run, daemon: ScriptedDaemon, voice: dict[str, object], said: str
+) -> None:
+    daemon.replies["/v1/status"] = obj(STATUS | {"wyoming": VOICE | voice})
+    rows = [" ".join(line.split()) for line in run("status").out.splitlines()]
+    assert [row for row in rows if row.startswith("voice")] == ([said] if said else [])

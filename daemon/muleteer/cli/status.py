@@ -40,6 +40,7 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
     )
     yield "socket", _text(body, "socket")
     yield from _network_rows(_part(body, "network"))
+    yield from _voice_rows(_part(body, "wyoming"))
     yield "turns", _turns(turns)
     yield "engine", _engine(engine)
     if model:
@@ -77,6 +78,19 @@ def _network_rows(network: Fields) -> Iterator[tuple[str, str]]:
     )
     if fingerprint := _text(network, "fingerprint"):
         yield "fingerprint", fingerprint
+
+
+def _voice_rows(wyoming: Fields) -> Iterator[tuple[str, str]]:
+    """Where voice pipelines connect, or why they cannot."""
+    where = {"loopback": "from this machine", "lan": "from the local network, without a password"}
+    port, socket, problem = (_text(wyoming, name) for name in ("port", "socket", "problem"))
+    open_to = where.get(_text(wyoming, "listen"), "")
+    places = [
+        *([f"port {port}, {open_to}"] if open_to and port != "0" else []),
+        *([socket] if socket else []),
+    ]
+    if said := "; ".join([*places, *([f"closed: {problem}"] if problem else [])]):
+        yield "voice", said
 
 
 def _turns(turns: Fields) -> str:

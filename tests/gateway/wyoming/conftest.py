@@ -82,17 +82,19 @@ async def serving(folder: Path, limits: Limits, **settings: object) -> AsyncIter
     await listening.stop(DEADLINE)
 
 
-async def say(client: AsyncClient, text: str, conversation: str = "") -> list[Event]:
+async def say(
+    client: AsyncClient, text: str, conversation: str = "", seconds: float = DEADLINE
+) -> list[Event]:
     """Everything that is answered, to the last event."""
     context = {"conversation_id": conversation} if conversation else None
     await client.write_event(Transcript(text, context=context).event())
-    return await answer(client)
+    return await answer(client, seconds)
 
 
-async def answer(client: AsyncClient) -> list[Event]:
+async def answer(client: AsyncClient, seconds: float) -> list[Event]:
     events: list[Event] = []
     while True:
-        event = await heard(client)
+        event = await heard(client, seconds)
         assert event is not None, f"the connection ended after {events}"
         events.append(event)
         streamed = events[0].type == "handled-start"
@@ -104,9 +106,9 @@ def _is_end(event: Event) -> bool:
     return Handled.is_type(event.type) or NotHandled.is_type(event.type)
 
 
-async def heard(client: AsyncClient) -> Event | None:
+async def heard(client: AsyncClient, seconds: float = DEADLINE) -> Event | None:
     """The next event; None when the service has hung up."""
-    async with asyncio.timeout(DEADLINE):
+    async with asyncio.timeout(seconds):
         return await client.read_event()
 
 
