@@ -60,7 +60,8 @@ async def test_no_certificate_a_foreign_one_and_a_forgotten_one_are_refused(tmp_
         assert first.seat.view.now().term < 9999
 
 
-async def test_what_a_stranger_is_shown_holds_nothing_but_id_and_public_key(tmp_path: Path) -> None:
+async def test_what_a_stranger_is_shown_holds_nothing_but_the_id(tmp_path: Path) -> None:
+    """And a key of this start, which says nothing of the device."""
     async with household(tmp_path, 2) as [first, _]:
         _, writer = await connect(first, joining_context())
         shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
@@ -68,6 +69,7 @@ async def test_what_a_stranger_is_shown_holds_nothing_but_id_and_public_key(tmp_
         assert first.seat.enrolment.roster
         household_key = first.seat.enrolment.roster.key.public_key().public_bytes_raw()
         assert household_key not in shown
+        assert first.seat.identity.key.public_key().public_bytes_raw() not in shown
         assert first.id.encode() in shown
         assert first.seat.enrolment.name_of(first.id).split()[0].encode() not in shown
 

@@ -16,11 +16,13 @@ import ssl
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from muleteer.seat.door import Door
 from muleteer.seat.identity import Identity
 from muleteer.seat.link import Address, BrokenLinkError, Link, tune
 from muleteer.seat.roster import Member, Roster
-from muleteer.seat.trust import Contexts, Shown, contexts, joining_context, shown_by
+from muleteer.seat.trust import Contexts, Shown, contexts, joining_context, shown_by, vouched
 from muleteer.seat.twins import Twins, new_start
 from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
 
@@ -59,7 +61,8 @@ class Peers:
         self._static: dict[Address, str] = dict.fromkeys(static, "")  # and who was found there
         self._found: dict[str, list[Address]] = {}
         self._roster: Roster | None = None
-        self._contexts: Contexts = contexts(identity, None)
+        self._passing = Ed25519PrivateKey.generate()
+        self._contexts: Contexts = contexts(identity, None, self._passing)
         self._door = Door(self._contexts.accept, self._accepted, owner.newcomer)
         self.links: dict[str, Link] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
@@ -92,7 +95,7 @@ class Peers:
     def trust(self, roster: Roster | None) -> None:
         """From now on these are the members, whom to talk to and nobody else."""
         self._roster = roster
-        self._contexts = contexts(self._identity, roster.key if roster else None)
+        self._contexts = contexts(self._identity, roster.key if roster else None, self._passing)
         self._door.context = self._contexts.accept
         members = {member.id for member in roster or ()} - {self._identity.id}
         for peer in list(self.links):
@@ -198,20 +201,24 @@ class Peers:
         self, shown: Shown, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         if self._roster and self._roster.was_sent_away(shown.id, shown.key):
-            writer.write(encode({"k": "hello", "v": PROTOCOL, "gone": 1}, 1))  # it has not heard of it
+            writer.write(encode(self._hello(gone=1), 1))  # it has not heard of it
             await Link(shown.id, Address(host, 0), False, reader, writer).close()
         elif (member := self._member(shown)) and self.is_doubled(member.id):
             await self._turn_away(member.id, reader, writer)
         elif member:
             link = Link(member.id, Address(host, 0), False, reader, writer)
-            link.send({"k": "hello", "v": PROTOCOL})
+            link.send(self._hello())
             await self._serve(link)
+
+    def _hello(self, **more: object) -> dict[str, object]:
+        """What a member that connects hears first."""
+        return {"k": "hello", "v": PROTOCOL, **self._contexts.greeting, **more}
 
     async def _turn_away(
         self, device: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Tell one of two with the same id, and hear which of them it is."""
-        writer.write(encode({"k": "hello", "v": PROTOCOL, "twin": 1}, 1))
+        writer.write(encode(self._hello(twin=1), 1))
         with contextlib.suppress(OSError, EOFError, TimeoutError, BadFrameError):
             async with asyncio.timeout(HELLO_SECONDS):
                 self.shows(device, await read_frame(reader, 1))
@@ -278,12 +285,12 @@ class Peers:
             return None
         reader, writer = streams
         certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        member = self._member(shown_by(certificate) if certificate else None)
         try:
             async with asyncio.timeout(HELLO_SECONDS):
-                hello = await read_frame(reader, 1) if member else {}
+                hello = await read_frame(reader, 1)
         except (OSError, EOFError, TimeoutError, BadFrameError):
             hello = {}
+        member = self._member(vouched(certificate, hello)) if certificate and hello else None
         if member and hello.get("gone"):
             self._owner.sent_away(member.id)
         if member and hello.get("twin"):

@@ -2,9 +2,11 @@
 signed, for a device key that is on the list of members.
 
 The household's key is the certificate authority, kept by every member; a certificate is made anew at each
-start, for this device's key, and is valid at all times, since a board without a clock battery may believe in
-any year. A signature proves the household, the list decides about the device: one that was sent away still
-knows the household's key. A stranger who connects is shown a device's id and public key, and nothing more.
+start and is valid at all times, since a board without a clock battery may believe in any year. A signature
+proves the household, the list decides about the device: one that was sent away still knows the household's
+key. Who connects shows a certificate for the device's key, once it knows that a household's device listens.
+Who listens is seen by everybody, and shows one for a key of this start; that this is its own it says within
+the connection (`vouched`), signed with the device's key. So a stranger sees an id and nothing more.
 Knows no sockets.
 """
 
@@ -13,11 +15,12 @@ from __future__ import annotations
 import contextlib
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.x509.oid import NameOID
@@ -33,7 +36,7 @@ AUTHORITY = "muleteer household"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Who is at the other end, by the certificate that was checked: a device's id and public key."""
+    """Who is at the other end, by the certificate that was checked: a device's id and a public key."""
 
     id: str
     key: str
@@ -41,14 +44,18 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Contexts:
-    """How this device accepts connections and makes them."""
+    """How this device accepts connections and makes them, and what it says first to who connects."""
 
     accept: ssl.SSLContext
     connect: ssl.SSLContext
+    greeting: Mapping[str, object]
 
 
-def contexts(identity: Identity, household: Ed25519PrivateKey | None) -> Contexts:
+def contexts(
+    identity: Identity, household: Ed25519PrivateKey | None, passing: Ed25519PrivateKey | None = None
+) -> Contexts:
     """For a member; without a household's key, for one that can only be asked to let another device join.
+    `passing` is the key that it listens with.
 
     Who accepts lets in strangers without a certificate, who may only want to join (`JOIN`).
     """
@@ -62,13 +69,14 @@ def contexts(identity: Identity, household: Ed25519PrivateKey | None) -> Context
     connect.set_alpn_protocols([TALK])
     signer = household or Ed25519PrivateKey.generate()
     authority = _authority(signer).public_bytes(serialization.Encoding.DER)
-    certificate = _certificate(identity, signer)
-    for context in (accept, connect):
+    passing = passing or Ed25519PrivateKey.generate()
+    for context, key in ((accept, passing), (connect, identity.key)):
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         context.load_verify_locations(cadata=authority)
-        with _as_file(certificate, identity.key) as path:
+        with _as_file(_certificate(identity.id, key, signer), key) as path:
             context.load_cert_chain(path)
-    return Contexts(accept, connect)
+    signed = identity.key.sign(_statement(identity.id, passing.public_key())).hex()
+    return Contexts(accept, connect, {"key": identity.public, "signed": signed})
 
 
 def joining_context() -> ssl.SSLContext:
@@ -94,14 +102,34 @@ def shown_by(certificate: bytes) -> Shown | None:
     return Shown(names[0].value, public_hex(key))
 
 
+def vouched(certificate: bytes, greeting: Mapping[str, object]) -> Shown | None:
+    """Who listens: the certificate is for a key of its present start, for which its own key vouches in what
+    it said first. None if it does not."""
+    shown, key, signed = shown_by(certificate), greeting.get("key"), greeting.get("signed")
+    if shown is None or not isinstance(key, str) or not isinstance(signed, str):
+        return None
+    try:
+        passing = Ed25519PublicKey.from_public_bytes(bytes.fromhex(shown.key))
+        own = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key))
+        own.verify(bytes.fromhex(signed), _statement(shown.id, passing))
+    except (ValueError, InvalidSignature):
+        return None
+    return Shown(shown.id, public_hex(own))
+
+
+def _statement(device: str, passing: Ed25519PublicKey) -> bytes:
+    """What a device's own key signs; nothing else that it signs begins so."""
+    return f"muleteer seat: the device {device} listens with ".encode() + passing.public_bytes_raw()
+
+
 def _authority(household: Ed25519PrivateKey) -> x509.Certificate:
     builder = _builder(AUTHORITY, household.public_key())
     constraint = x509.BasicConstraints(ca=True, path_length=0)
     return builder.add_extension(constraint, critical=True).sign(household, None)
 
 
-def _certificate(identity: Identity, household: Ed25519PrivateKey) -> x509.Certificate:
-    builder = _builder(identity.id, identity.key.public_key())
+def _certificate(device: str, key: Ed25519PrivateKey, household: Ed25519PrivateKey) -> x509.Certificate:
+    builder = _builder(device, key.public_key())
     constraint = x509.BasicConstraints(ca=False, path_length=None)
     return builder.add_extension(constraint, critical=True).sign(household, None)
 
