@@ -49,8 +49,8 @@ class Acceptor:
             asyncio.get_running_loop().remove_reader(sock)
             sock.close()
         self._sockets.clear()
-        for task in self._handshakes:
-            task.cancel()
+        for task in self._handshakes if self._tls else ():
+            task.cancel()  # without TLS they end by themselves, and uvloop would forget `connection_lost`
 
     async def closed(self) -> None:
         """`close`, and return when the handshakes have ended."""
@@ -74,7 +74,8 @@ class Acceptor:
             self._resting[listening] = loop.call_later(REST_SECONDS, self._watch, listening)
             return
         tune(sock)
-        self._make_room(str(address[0]))
+        if self._tls:
+            self._make_room(str(address[0]))
         task = asyncio.create_task(self._greet(sock), name="gateway handshake")
         self._handshakes[task] = str(address[0])
         task.add_done_callback(partial(self._greeted, sock))

@@ -20,7 +20,7 @@ from muleteer.gateway.activation import Listeners
 from muleteer.gateway.connected import Connected
 from muleteer.gateway.hosts import own_names
 from muleteer.gateway.pairing import Pairing
-from muleteer.gateway.server import NETWORK_LIMITS, HttpServer
+from muleteer.gateway.server import LOCAL_LIMITS, NETWORK_LIMITS, HttpServer
 from muleteer.gateway.tcp import Tcp, fits, listen_tcp
 from muleteer.gateway.tls import Certificate, certificate, spelled
 from muleteer.settings.sections import GatewaySettings
@@ -93,7 +93,7 @@ class Listening:
 
     async def serve(self, app: ASGIApp, unix: socket.socket) -> None:
         """Answer on every listener."""
-        local = self._servers["unix"] = HttpServer(LocalAccess(app, self._names))
+        local = self._servers["unix"] = HttpServer(LocalAccess(app, self._names), LOCAL_LIMITS)
         await local.start(unix)
         if self._tcp is None:
             return

@@ -56,6 +56,7 @@ class Limits:
     stall: float | None = None
 
 
+LOCAL_LIMITS = Limits()
 NETWORK_LIMITS = Limits(connections=128, answered=192, from_one=MOST_FROM_ONE, stall=STALL_SECONDS)
 
 
@@ -106,6 +107,7 @@ class HttpServer:
             self._server.close()
         if self._acceptor is not None:
             self._acceptor.close()
+        self._state.closed = True
         for connection in tuple(self._state.connections):
             connection.shutdown()
 
@@ -167,12 +169,15 @@ class _State(ServerState):
         super().__init__()
         self.limits = limits
         self.numbers = itertools.count()
+        self.closed = False
         self.idle = asyncio.Event()
         self.idle.set()
 
     def admit(self, newcomer: _Connection) -> bool:
-        """Whether there is room, made by ending the oldest connection that is not being answered: of the same
-        address, if that has too many."""
+        """Whether there is room, and still time. Room is made by ending the oldest connection that is not
+        being answered: of the same address, if that has too many."""
+        if self.closed:
+            return False
         others = [each for each in self.connections if each is not newcomer and isinstance(each, _Connection)]
         same = [each for each in others if each.host and each.host == newcomer.host]
         crowded = len(same) >= self.limits.from_one
