@@ -15,6 +15,7 @@ from muleteer.config import Settings
 from muleteer.errors import MuleteerError
 from muleteer.gateway import replies
 from muleteer.household import open_household
+from muleteer.settings.seat import SeatSettings
 from tests.seat.neighbours import Neighbour, household, pair, until
 
 
@@ -25,14 +26,17 @@ async def nothing() -> None:
 async def reasons(state: Path) -> set[str]:
     """What a daemon on this state folder answers wherever the seat is asked for."""
     closing = Closing()
-    opened = await open_household(Settings(state=state), closing, nothing)
+    settings = Settings(state=state, seat=SeatSettings(mdns=False))
+    opened = await open_household(settings, closing, nothing)
     faults = {MuleteerError: replies.on_fault}
     app = Starlette(routes=opened.routes, exception_handlers=faults)
     try:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http:
             asked = [("GET", "/v1/seat"), ("GET", "/v1/seat/members"), ("POST", "/v1/seat/take")]
-            answers = [await http.request(method, path) for method, path in [*asked, ("GET", "/v1/devices")]]
+            answers = [await http.request(method, path) for method, path in asked]
+            others = await http.get("/v1/devices")
         assert {each.status_code for each in answers} == {409}
+        assert others.json()["devices"] == [], "the network can be looked at all the same"
         return {each.json()["error"]["message"] for each in answers}
     finally:
         await closing.close(asyncio.Event())

@@ -84,9 +84,17 @@ class Discovery:
         """Tell this one what is heard."""
         self._follower = follower
 
-    def show(self, **changes: Any) -> None:
-        """Let the network know of other ports or another role (fields of `Shown`), soon."""
-        shown = replace(self._shown, **changes)
+    def show(
+        self,
+        *,
+        clients: int | None = None,
+        household: int | None = None,
+        voice: int | None = None,
+        role: str | None = None,
+    ) -> None:
+        """Let the network know, soon, of what is as `Shown` has it now; what is not given stays as it was."""
+        given: dict[str, Any] = {"clients": clients, "household": household, "voice": voice, "role": role}
+        shown = replace(self._shown, **{key: value for key, value in given.items() if value is not None})
         if shown != self._shown:
             self._shown = shown
             self._changed.set()
