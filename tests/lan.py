@@ -115,6 +115,16 @@ class Host:
         self._ip("route", "add", "224.0.0.0/4", "dev", "eth0")
         self.address = address
 
+    def lose_addresses(self, *families: str) -> None:
+        """No address of these families (-4, -6) any more; of none at all, if none is named."""
+        self._ip(*families, "addr", "flush", "dev", "eth0")
+
+    def add_bridge(self, name: str, address: str) -> None:
+        """One that leads nowhere, as those of containers."""
+        self._ip("link", "add", name, "type", "bridge")
+        self._ip("addr", "add", address, "dev", name)
+        self._ip("link", "set", name, "up")
+
     def sent(self) -> int:
         """Bytes that have left this host, with all their headers, since it was made."""
         command = ["ip", "netns", "exec", self.namespace, "cat", "/sys/class/net/eth0/statistics/tx_bytes"]
