@@ -20,7 +20,7 @@ from muleteer.gateway.turns import Turns
 from muleteer.gateway.wyoming.connection import Limits
 from muleteer.gateway.wyoming.listening import VoiceListening
 from muleteer.gateway.wyoming.opening import describe
-from muleteer.gateway.wyoming.talk import Talks
+from muleteer.gateway.wyoming.talk import History, Talks
 from muleteer.settings.sections import GatewaySettings
 from muleteer.settings.wyoming import WyomingSettings
 from tests.gateway.scripted import DEADLINE, ScriptedHarness, StubEngine
@@ -60,7 +60,10 @@ async def voice(folder: Path, limits: Limits) -> AsyncIterator[Voice]:
 
 
 @asynccontextmanager
-async def serving(folder: Path, limits: Limits, **settings: object) -> AsyncIterator[Voice]:
+async def serving(
+    folder: Path, limits: Limits, recall: History | None = None, **settings: object
+) -> AsyncIterator[Voice]:
+    """With this memory instead of the one that is returned."""
     harness, health = ScriptedHarness(), Health(StubEngine())
     health.enter("ready")
     turns = Turns(harness, health, LIMIT, LOADING_WAIT)
@@ -72,7 +75,7 @@ async def serving(folder: Path, limits: Limits, **settings: object) -> AsyncIter
     chosen: dict[str, object] = {"listen": "loopback", "port": 0, "unix": folder / "w", **settings}
     listening = VoiceListening(
         WyomingSettings.model_validate(chosen),
-        Talks(turns, history),
+        Talks(turns, recall or history),
         lambda: describe(DEVICE, "standard", True),
         limits,
     )

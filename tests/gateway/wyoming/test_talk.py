@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from wyoming.asr import Transcript
 from wyoming.client import AsyncClient
 from wyoming.handle import Handled
 from wyoming.info import Describe, Info
@@ -13,6 +15,7 @@ from wyoming.ping import Ping, Pong
 
 from muleteer.engine.protocol import Message
 from muleteer.errors import EngineError
+from muleteer.gateway.wyoming.connection import Limits
 from muleteer.harness.events import CallUse, TextDelta, TurnFinished
 from muleteer.harness.phrases import phrases
 from tests.gateway.scripted import (
@@ -26,7 +29,7 @@ from tests.gateway.scripted import (
     ScriptedHarness,
     within,
 )
-from tests.gateway.wyoming.conftest import Voice, heard, say
+from tests.gateway.wyoming.conftest import Voice, gone, heard, say, serving
 
 DONE = replace(FINISHED, answer="Done.")
 
@@ -242,3 +245,22 @@ async def test_a_stop_in_the_middle_is_told(voice: Voice) -> None:
             events = await saying
         assert [each.type for each in events][-2:] == ["not-handled", "handled-stop"]
         assert "stopping" in events[-2].data["text"]
+        async with asyncio.timeout(DEADLINE):
+            await voice.listening.stop(1000.0)  # nobody has to leave for it
+            assert await heard(client) is None
+
+
+async def test_a_fault_of_ours_ends_the_connection_and_is_logged(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def forgetful(session: str) -> list[Message]:
+        raise LookupError("no such thing")
+
+    async with serving(folder, Limits(), forgetful) as voice:
+        async with voice.tcp() as client:
+            await client.write_event(Transcript("hello").event())
+            await gone(client)
+        async with voice.tcp() as client:
+            await client.write_event(Describe().event())
+            assert await heard(client) is not None
+    assert "no such thing" in caplog.text

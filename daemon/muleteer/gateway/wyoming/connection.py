@@ -62,15 +62,19 @@ class Connection:
         self._allowed = Allowance.of(EVENTS, AT_ONCE, loop.time())
         self._waiting: asyncio.Queue[Transcript] = asyncio.Queue(MOST_WAITING)
         self._conversation = secrets.token_hex(16)
+        self._is_ending = False
         self.is_answering = False
 
-    def abort(self) -> None:
-        """Hang up at once."""
-        self._writer.transport.abort()
+    def end(self) -> None:
+        """Hang up as soon as nothing is being answered."""
+        self._is_ending = True
+        if not self.is_answering:
+            self._writer.transport.abort()
 
     async def run(self) -> None:
         """Until the client leaves, or has to."""
         answering = asyncio.create_task(self._answer_all(), name="wyoming answers")
+        answering.add_done_callback(lambda _: self._writer.close())
         try:
             while (event := await self._next()) is not None:
                 await self._take(event)
@@ -82,9 +86,11 @@ class Connection:
         finally:
             answering.cancel()
             await asyncio.wait({answering})
-            self.abort()
+            self._writer.transport.abort()
             with contextlib.suppress(OSError):
                 await self._writer.wait_closed()
+            if not answering.cancelled():
+                answering.result()
 
     async def _refuse(self, why: str) -> None:
         """Say why, if the client takes it, and hang up."""
@@ -122,14 +128,14 @@ class Connection:
 
     async def _answer_all(self) -> None:
         peer.current.set(self._who)
-        while True:
+        while not self._is_ending:
             said = await self._waiting.get()
             self.is_answering = True
             try:
                 await self._answer(said)
             except OSError as error:
                 log.debug("A client of Wyoming does not take its answer: %s", error)
-                self.abort()
+                self._writer.transport.abort()
                 return
             finally:
                 self.is_answering = False
@@ -141,6 +147,8 @@ class Connection:
         place = self._who.address if self._who.transport != "unix" else "unix"
         name = session_of(place, conversation)
         session.begin(name)
+        told = {"peer": self._who.address, "transport": self._who.transport}
+        log.info("Something was said by Wyoming.", extra=told)
         async with aclosing(self._talks.answer(said.text, name, {CONVERSATION: conversation})) as events:
             async for event in events:
                 await self._send(event)

@@ -109,9 +109,8 @@ class VoiceListening:
             server.close()
         if self._unix:
             self._unix.close()
-        for task, (connection, _) in list(self._connections.items()):
-            if not connection.is_answering:
-                task.cancel()
+        for connection, _ in list(self._connections.values()):
+            connection.end()
         if self._connections:
             await asyncio.wait(self._connections, timeout=seconds)
         for task in list(self._connections):
