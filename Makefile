@@ -3,6 +3,7 @@
 #   make demo    one turn end to end on the default model      make setup   what both need
 #   make test    every check that CI runs                      make clean   back to a fresh clone
 #   make nightly many simulated households (RUNS, FIRST)
+#   make fuzz    malformed input to everything that listens (RUNS, SEED)
 #   make deb     a Debian package for this machine's kind of processor, in dist/
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ export RUFF_CACHE_DIR := $(CURDIR)/.cache/ruff
 export MYPY_CACHE_DIR := $(CURDIR)/.cache/mypy
 export PYTHONUNBUFFERED := 1
 
-.PHONY: setup deb demo test test-lowest clean check-python llama
+.PHONY: setup deb demo fuzz nightly test test-lowest clean check-python llama
 
 setup: $(INSTALLED)
 	@echo "== model tiny"
@@ -56,6 +57,11 @@ RUNS ?= 100000
 FIRST ?= 0
 nightly: $(INSTALLED)
 	@$(BIN)/python -m tests.seat.nightly --runs $(RUNS) --first $(FIRST)
+
+# Malformed HTTP, JSON, events and packets; what is a fault of ours ends it, and is shown.
+SEED ?= 1
+fuzz: $(INSTALLED)
+	@$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
 
 clean:
 	rm -rf .venv .cache build dist .ruff_cache .mypy_cache .pytest_cache .hypothesis

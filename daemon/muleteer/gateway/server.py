@@ -289,6 +289,8 @@ class _Connection(H11Protocol):
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             reason = HTTPStatus(reply.status_code).phrase.encode()
             head = h11.Response(status_code=reply.status_code, headers=reply.raw_headers, reason=reason)
-            for event in (head, h11.Data(data=bytes(reply.body)), h11.EndOfMessage()):
+            asked_for_head = self.conn.our_state is h11.SEND_RESPONSE and self.scope["method"] == "HEAD"
+            body = b"" if asked_for_head else bytes(reply.body)
+            for event in (head, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event))
         self.transport.close()
