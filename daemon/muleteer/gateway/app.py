@@ -29,6 +29,7 @@ from muleteer.footprint import footprint
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
 from muleteer.gateway.metrics import Watched, metrics_route
+from muleteer.gateway.openapi.document import openapi_route
 from muleteer.gateway.peer import peer_of
 from muleteer.gateway.requests import BODY_SECONDS, ConfirmRequest, read_as, read_turn, wants_stream
 from muleteer.gateway.running import Turn
@@ -74,22 +75,23 @@ def build_app(gateway: Gateway) -> Starlette:
     views, requests = _Views(gateway), Requests()
     told = {**gateway.sections, "seat": gateway.seat}
     watched = Watched(gateway.turns, gateway.health, gateway.engine, requests, told, gateway.connections)
+    routes: list[BaseRoute] = [
+        Route("/v1/turns", views.turns, methods=["POST"]),
+        Route("/v1/turns", views.recent, methods=["GET"]),
+        Route("/v1/turns/{turn}", views.turn, methods=["GET"]),
+        Route("/v1/turns/{turn}", views.cancel, methods=["DELETE"]),
+        Route("/v1/turns/{turn}/cancel", views.cancel, methods=["POST"]),
+        Route("/v1/turns/{turn}/confirm", views.confirm, methods=["POST"]),
+        Route("/v1/turns/{turn}/events", views.events, methods=["GET"]),
+        metrics_route(watched),
+        Route("/v1/status", views.status),
+        Route("/v1/skills", views.skills),
+        Route("/v1/tools", views.tools),
+        Route("/healthz", views.healthz),
+        *gateway.routes,
+    ]
     app = Starlette(
-        routes=[
-            Route("/v1/turns", views.turns, methods=["POST"]),
-            Route("/v1/turns", views.recent, methods=["GET"]),
-            Route("/v1/turns/{turn}", views.turn, methods=["GET"]),
-            Route("/v1/turns/{turn}", views.cancel, methods=["DELETE"]),
-            Route("/v1/turns/{turn}/cancel", views.cancel, methods=["POST"]),
-            Route("/v1/turns/{turn}/confirm", views.confirm, methods=["POST"]),
-            Route("/v1/turns/{turn}/events", views.events, methods=["GET"]),
-            metrics_route(watched),
-            Route("/v1/status", views.status),
-            Route("/v1/skills", views.skills),
-            Route("/v1/tools", views.tools),
-            Route("/healthz", views.healthz),
-            *gateway.routes,
-        ],
+        routes=[*routes, openapi_route(routes)],
         exception_handlers={
             MuleteerError: replies.on_fault,
             ClientDisconnect: replies.on_hang_up,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator, Mapping
@@ -83,30 +82,6 @@ async def net(folder: Path, catalogue: Catalogue) -> AsyncIterator[Networked]:
     ]
     async with networked(folder, catalogue, more=routes, told=TOLD) as net:
         yield net
-
-
-@asynccontextmanager
-async def forwarded(path: Path) -> AsyncIterator[str]:
-    """The address at which a Unix socket is reached from here, as `ssh -L 8000:SOCKET` does."""
-    writers: list[asyncio.StreamWriter] = []
-
-    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(1 << 16):
-            writer.write(data)
-        writer.close()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inner_reader, inner_writer = await asyncio.open_unix_connection(str(path))
-        writers.extend((writer, inner_writer))
-        await asyncio.gather(pump(reader, inner_writer), pump(inner_reader, writer), return_exceptions=True)
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    try:
-        yield f"http://localhost:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
-        for writer in writers:
-            writer.close()
 
 
 @dataclass

@@ -22,8 +22,9 @@ from muleteer.harness.events import (
     TurnFinished,
     TurnStarted,
 )
+from tests.gateway.forwarding import forwarded
 from tests.gateway.networked import Networked
-from tests.gateway.page.conftest import PHONE, Seen, forwarded, opened
+from tests.gateway.page.conftest import PHONE, Seen, opened
 from tests.gateway.scripted import PENDING, within
 
 if TYPE_CHECKING:
