@@ -44,6 +44,11 @@ def model(tmp_path: Path, size: int) -> Settings:
         (service.state({"state": "ready", "reason": ""}), "good", "ready"),
         (service.state({"state": "loading", "reason": "slow"}), "doubtful", "loading: slow"),
         (service.state({"state": "failed", "reason": "gone"}), "bad", "failed: gone"),
+        (service.voice({"listen": "off", "port": 0, "socket": ""}), "good", "closed"),
+        (service.voice({"listen": "loopback", "port": 10500, "socket": "/run/v"}), "good", "10500, /run/v"),
+        (service.voice({"listen": "lan", "port": 10500, "allowed": []}), "doubtful", "everybody"),
+        (service.voice({"listen": "lan", "port": 10500, "allowed": ["10.0.0.5"]}), "good", "at 10500"),
+        (service.voice({"listen": "lan", "problem": "TCP port 1: no"}), "bad", "TCP port 1: no"),
         (service.seat({"role": "driver", "reason": "this device drives."}), "good", "drives"),
         (service.seat({"role": "no majority", "reason": "too few."}), "doubtful", "too few"),
         (

@@ -31,6 +31,8 @@ def checks(path: Path) -> Iterator[Finding]:
     yield state(status)
     if isinstance(report := status.get("network"), dict):
         yield network(report)
+    if isinstance(report := status.get("wyoming"), dict):
+        yield voice(report)
     yield from _seat(daemon)
     yield from _timers(daemon)
 
@@ -73,6 +75,17 @@ def network(report: Mapping[str, object]) -> Finding:
         readable = f"{said}: what is said there, tokens included, can be read on the network"
         return doubtful("clients", readable, "Set gateway.tls to true, and pair the clients again.")
     return good("clients", said)
+
+
+def voice(report: Mapping[str, object]) -> Finding:
+    """The port for voice pipelines, which asks for no password."""
+    if problem := report.get("problem"):
+        return bad("voice", f"No voice pipeline can connect: {problem}", "See the section wyoming.")
+    if report.get("listen") == "lan" and not report.get("allowed"):
+        said = f"at port {report.get('port')} everybody on the network can talk and make tools act"
+        return doubtful("voice", said, "Set wyoming.allow to the addresses that need it.")
+    places = [str(report[key]) for key in ("port", "socket") if report.get(key)]
+    return good("voice", f"pipelines connect at {', '.join(places)}" if places else "closed")
 
 
 def seat(report: Mapping[str, object]) -> Finding:

@@ -98,6 +98,7 @@ class VoiceListening:
         return {
             "listen": self._settings.listen,
             "port": self.port,
+            "allowed": list(self._settings.allow),
             "socket": str(self._unix.path) if self._unix else "",
             "connections": len(self._connections),
             "problem": "; ".join(self._problems),
