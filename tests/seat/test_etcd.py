@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -17,7 +18,7 @@ from muleteer.broadcast import Broadcast
 from muleteer.errors import SeatError
 from muleteer.seat.claims import Claim, State
 from muleteer.seat.etcd import EtcdSeat
-from muleteer.seat.etcd_client import EtcdClient, EtcdError
+from muleteer.seat.etcd_client import Answered, EtcdClient, EtcdError
 from muleteer.seat.etcd_service import EtcdSeatService
 from muleteer.seat.messages import Role, RoleChange
 from muleteer.services import Claim as Ticket
@@ -271,3 +272,51 @@ def test_the_backend_needs_members() -> None:
         SeatSettings(backend="etcd")
     with pytest.raises(ValueError, match="no URL"):
         SeatSettings(backend="etcd", etcd=("10.0.0.7",))
+
+
+async def test_a_member_that_is_killed_in_the_middle_of_claims_costs_no_slot(
+    cluster: Cluster, devices: Devices
+) -> None:
+    """What a member had written before it died, without saying so, is claimed and not lost."""
+    driver = await devices.driver()
+    slots = [f"2026-11-30T07:{minute:02}" for minute in range(40)]
+    claims = [asyncio.create_task(driver.claim("look", slot)) for slot in slots]
+    await asyncio.wait(claims, return_when=asyncio.FIRST_COMPLETED)
+    cluster.members[cluster.urls.index(driver._client._members[0])].kill()  # the one that is asked
+    claimed = {slot for slot, task in zip(slots, claims, strict=True) if (await task).claim}
+    for slot in slots:
+        async with asyncio.timeout(TURN_SECONDS):
+            while slot not in claimed:
+                assert (await devices.driver()).me == driver.me
+                if (await driver.claim("look", slot)).claim:
+                    claimed.add(slot)
+    again = [await driver.claim("look", slot) for slot in slots]
+    assert not any(each.claim for each in again), "a slot is claimed once"
+
+
+class Deaf(EtcdClient):
+    """While `deaf`, what it asks for is done, and the answer is lost."""
+
+    deaf = False
+
+    async def transact(self, *given: Any) -> Answered:
+        answer = await super().transact(*given)
+        if self.deaf:
+            raise EtcdError("the member has died")
+        return answer
+
+
+async def test_a_claim_whose_answer_was_lost_is_given_once(cluster: Cluster) -> None:
+    client, told = Deaf(cluster.urls), asyncio.Event()
+    seat = EtcdSeat("a", client, told=lambda change: told.set())
+    seat.start()
+    async with asyncio.timeout(TURN_SECONDS):
+        while not seat.drives():
+            told.clear()
+            await told.wait()
+    client.deaf = True
+    assert not (await seat.claim("look", "1")).claim
+    client.deaf = False
+    assert (await seat.claim("look", "1")).claim
+    assert not (await seat.claim("look", "1")).claim
+    await seat.close()

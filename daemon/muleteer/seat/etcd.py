@@ -55,6 +55,7 @@ class EtcdSeat:
         self._until = 0.0
         self._rests_until = 0.0
         self._left, self._settled_in = left, 0  # the term in which what was left was settled
+        self._given: set[tuple[int, str]] = set()  # term and key of what was claimed here and may be run
         self._since = _clock()
         self._task: asyncio.Task[None] | None = None
 
@@ -99,12 +100,23 @@ class EtcdSeat:
     async def claim(self, skill: str, slot: str, again: bool = False) -> Claimed:
         if not self.drives():
             return Claimed(None, (await self.driver()).reason)
-        wanted = Claim(skill, slot, self.term, self.me, again, made=datetime.now(UTC))
-        key = self._key(skill, slot)
+        asked = self.term, self._key(skill, slot)
+        if asked in self._given:
+            return Claimed(None, f"{skill} at {slot} was claimed on this device already.")
+        self._given = {each for each in self._given if each[0] == self.term} | {asked}
+        claimed = await self._claim(Claim(skill, slot, self.term, self.me, again, made=datetime.now(UTC)))
+        if claimed.claim is None:
+            self._given.discard(asked)
+        return claimed
+
+    async def _claim(self, wanted: Claim) -> Claimed:
+        skill, slot, key = wanted.skill, wanted.slot, self._key(wanted.skill, wanted.slot)
         try:
             held = await self._write(wanted, was_made(key, 0))
             while held is not None:
                 before = _claim(held)
+                if self._is_own(before):
+                    break
                 if before.state is not State.CLAIMED or before.term >= self.term:
                     return Claimed(None, f"{skill} at {slot} is {before.state} on {before.device[:8]}.")
                 wanted = _settled(before, wanted)
@@ -115,6 +127,11 @@ class EtcdSeat:
             self._left(wanted)
             return Claimed(None, f"{skill} at {slot} was begun by a device that failed.")
         return Claimed(Ticket(skill, slot, self.term, self.me))
+
+    def _is_own(self, before: Claim) -> bool:
+        """Whether this device has written it, and a member that then died did not say so: it was given to
+        nobody."""
+        return (before.state, before.term, before.device) == (State.CLAIMED, self.term, self.me)
 
     async def may_finish(self, claim: Ticket) -> bool:
         return self.drives() and claim.term == self.term
@@ -169,8 +186,10 @@ class EtcdSeat:
             if before.state is not State.CLAIMED or before.term >= term:
                 continue
             wanted = _settled(before, Claim(before.skill, before.slot, term, self.me, made=before.made))
-            changed = was_changed(self._key(before.skill, before.slot), held.changed)
-            if await self._write(wanted, changed) is None:
+            key = self._key(before.skill, before.slot)
+            now = await self._write(wanted, was_changed(key, held.changed))
+            if now is None or self._is_own(_claim(now)):
+                self._given.add((term, key))
                 self._left(wanted)
         self._settled_in = term
 
