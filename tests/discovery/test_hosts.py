@@ -59,6 +59,7 @@ def test_devices_with_one_hostname_are_told_apart_and_are_the_same_after_each_re
     with lan_of(["raspberrypi"] * 3, **LAN) as (network, devices):
         one, two, closed = devices
         closed.settings |= dict.fromkeys(LAN, "off")
+        two.settings["MULETEER_WYOMING__ALLOW"] = one.host.address
         one.host.add_bridge("docker0", "172.17.0.1/16")
         for device in devices:
             device.start()
@@ -79,6 +80,8 @@ def test_devices_with_one_hostname_are_told_apart_and_are_the_same_after_each_re
         ours = [each for each in before if "_muleteer" in each["name"]]
         assert all(sorted(each["text"]) == ["id", "port", "proto", "role"] for each in ours)
         assert all(each["port"] == (8765 if each in ours else 10500) for each in before)
+        said = {each["name"][9:41]: each["said"] for each in before if each not in ours}
+        assert said == {first: f"Muleteer {first[:4]}", second: None}, "two talks to one alone"
         for _ in range(3):
             stopped(one)
             wait_until(lambda: first not in listed(two), two)
