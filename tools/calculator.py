@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 
 from simpleeval import InvalidExpression, SimpleEval
 
-from muleteer.tool import Data, Result, sums, tool
+from muleteer.tool import Data, Result, figure, joined, say, sums, tool
 
 LENGTH_LIMIT = 200  # characters; nobody says more in one sentence
 SIZE_LIMIT = 1_024  # bits of a number, about 300 digits: instant to compute, and already too long to read
 UNIT_DIGITS = 6  # shown of a measure that cannot be written exactly: nobody measures more finely
 POWER_LIMIT = 9  # of a unit; a second moment of area has 4
-NO_EXPRESSION = "it is not an expression of numbers, units, + - * / ^ ( ) % and functions such as sqrt."
-NO_RATES = "exchange rates change every day, and I do not have them."
+NO_EXPRESSION = say("it is not an expression of numbers, units, + - * / ^ ( ) % and functions such as sqrt.")
+NO_RATES = say("exchange rates change every day, and I do not have them.")
 Number = int | float | Fraction
 T = TypeVar("T")
 
@@ -86,24 +86,23 @@ def calculator(expression: str) -> Result:
     """
     shown = " ".join(expression.split()).rstrip("=? ")
     if not shown:
-        return Result.error("There is nothing to calculate; give an expression such as 17 * 23.")
+        return Result.error(say("There is nothing to calculate; give an expression such as 17 * 23."))
     if len(shown) > LENGTH_LIMIT:
-        return Result.error(
-            f"The expression is longer than {LENGTH_LIMIT} characters; calculate it in parts."
-        )
+        pattern = "The expression is longer than {most} characters; calculate it in parts."
+        return Result.error(say(pattern, most=LENGTH_LIMIT))
     try:
         value, unit = solve(shown)
         text, exact = sums.digits(value, UNIT_DIGITS if unit else sums.DIGITS)
     except ZeroDivisionError:
-        return Result.error(f"{shown} divides by zero, which has no result.")
+        return Result.error(say("{sum} divides by zero, which has no result.", sum=shown))
     except ValueError as error:
-        return Result.error(f"I cannot calculate {shown}: {error}")
+        return Result.error(say("I cannot calculate {sum}: {why}", sum=shown, why=error.args[0]))
     except OverflowError:
-        return Result.error(f"I cannot calculate {shown}: the number is too big.")
-    said = f"{text} {unit}".rstrip()
+        return Result.error(say("I cannot calculate {sum}: the number is too big.", sum=shown))
     values: dict[str, object] = {"expression": shown, "value": text, "exact": exact}
     sign = "=" if exact else "\N{ALMOST EQUAL TO}"
-    return Result.ok(f"{shown} {sign} {said}", Data(values | ({"unit": unit} if unit else {})))
+    said = joined(" ", (shown, sign, figure(text), unit))
+    return Result.ok(said, Data(values | ({"unit": unit} if unit else {})))
 
 
 def solve(expression: str) -> tuple[Number, str]:
@@ -118,11 +117,11 @@ def _solve(expression: str) -> tuple[Number, str]:
     text = sums.plain_question(expression)
     parts = CONVERSION.fullmatch(text)
     text, target = parts.groups() if parts else (text, "")
-    money = [each for each in CURRENCIES if re.search(each, expression, re.IGNORECASE)]
+    money = [each for each in sums.CURRENCIES if re.search(each, expression, re.IGNORECASE)]
     if len(money) > 1 or (money and re.search(money[0], target, re.IGNORECASE)):
         raise ValueError(NO_RATES)
     value = evaluate(text)
-    if target.lower() in PERCENT:
+    if target.lower() in sums.PERCENT:
         return _plain(value) * 100, "%"
     if target:
         return _converted(value, target), target
@@ -168,7 +167,7 @@ def normalize(expression: str, units: dict[str, Any]) -> str:
         return f"({' + '.join(parts)}) "
 
     text = sums.signs(expression)
-    for currency in CURRENCIES:
+    for currency in sums.CURRENCIES:
         text = re.sub(currency, " ", text, flags=re.IGNORECASE)
     text = AFTER_BRACKET.sub(r") * 1 \1", " ".join(text.split()))
     text = QUANTITIES.sub(quantities, text).lower()
@@ -193,7 +192,7 @@ def _unit(text: str) -> Any:
 
 def _named(word: str) -> Any:
     """The unit of one word in any case or number. Raises `ValueError`."""
-    if name := UNITS.get(word.lower()):
+    if name := sums.UNITS.get(word.lower()):
         return _registry().Unit(name)
     for tried, strict in ((word, True), (word.lower(), True), (word, False)):
         if found := _registry().parse_unit_name(tried, strict):
@@ -360,27 +359,6 @@ def _round(value: Any, places: Any = 0) -> Any:
     return steps / scale if value >= 0 else -steps / scale
 
 
-PERCENT = ("%", "percent", "per cent", "prozent", "por ciento")
-# Each as it is written and said; a sum in one of them is taken as plain numbers.
-CURRENCIES = (
-    r"\$|\bdollars?\b|\busd\b",
-    r"€|\beuros?\b|\beur\b",
-    r"£|\bgbp\b|\bpounds? sterling\b",
-    r"¥|\byen\b|\byuan\b|\bpesos?\b|\brupees?\b|\bkron(?:or|er|a|e)\b|\bzloty\b|\blira\b",
-    r"\bchf\b|\bfranken\b|\bfrancs?\b",
-)
-# What people say and pint calls otherwise, or takes for something else (a kb is a thousand barns there).
-ALIASES = """degC c deg_c deg_celsius centigrade|degF f deg_f deg_fahrenheit|kelvin k|stone st|foot**2
-        sqft|kilobyte kb|megabyte mb|gigabyte gb|terabyte tb|kilometer/hour kmh|newton*meter nm|week wk
-        woche wochen|meter**2 sqm qm quadratmeter|meter**3 kubikmeter|fluid_ounce fl_oz fl_ounce
-        fl_ounces|hour std stunde stunden hora horas|mile meile meilen milla millas|kilometer kms kilómetro
-        kilómetros|meter metro metros|foot fuß pie pies|inch zoll pulgada pulgadas|pound libra libras|ounce
-        unze unzen onza onzas|gram gramm gramo gramos|kilogram kilo kilos kilogramm kilogramo
-        kilogramos|liter litro litros|cup tasse tassen taza tazas|tablespoon el esslöffel cucharada
-        cucharadas|teaspoon tl teelöffel cucharadita cucharaditas|second sekunde sekunden segundo
-        segundos|minute minuten minuto minutos|day tag tage tagen día días|week semana semanas|year jahr
-        jahre año años"""
-UNITS = {said: name for name, *others in map(str.split, ALIASES.split("|")) for said in others}
 OPERATORS = {
     ast.Add: _sum(1),
     ast.Sub: _sum(-1),

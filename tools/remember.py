@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muleteer.tool import Result, Services, tool
+from muleteer.tool import Result, Services, say, tool
 
 NOTE_LIMIT = 1_000  # characters; a longer note alone would fill the prompt that is answered from
 COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
@@ -10,6 +10,7 @@ COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
 
 @tool(
     effect="write",
+    exact=("note",),
     craft="Copy the fact in the user's own words and language, complete with names and numbers. "
     "Leave out only phrases such as 'remember that'.",
     examples=(
@@ -57,14 +58,14 @@ async def remember(note: str, home: Services) -> Result:
     """
     text = " ".join(note.split())
     if not text:
-        return Result.error("There is nothing to note; say what to remember.")
+        return Result.error(say("There is nothing to note; say what to remember."))
     if len(text) > NOTE_LIMIT:
-        return Result.error(
-            f"The note has {len(text):,} characters; at most {NOTE_LIMIT:,} fit. Make it shorter."
-        )
+        pattern = "The note has {size:,} characters; at most {most:,} fit. Make it shorter."
+        return Result.error(say(pattern, size=len(text), most=NOTE_LIMIT))
     try:
         kept = await home.notebook.add(text)
     except OSError as error:
-        return Result.unavailable(f"I could not write it down: {error}")
-    where = f" on the page {kept.page}" if kept.page not in ("", COMMON_PAGE) else ""
-    return Result.ok(f'Noted{where}: "{kept.text}"')
+        return Result.unavailable(say("I could not write it down: {why}", why=str(error)))
+    paged = kept.page not in ("", COMMON_PAGE)
+    pattern = 'Noted on the page {page}: "{note}"' if paged else 'Noted: "{note}"'
+    return Result.ok(say(pattern, page=kept.page, note=kept.text))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from muleteer.tool import Data, Named, Reading, Result, Services, tool
+from muleteer.tool import Data, Named, Reading, Result, Services, figure, joined, say, tool
 
-NONE_SET_UP = "No sensor is set up; the README shows how to add one to the settings under [serial.devices]."
+NONE_SET_UP = say(
+    "No sensor is set up; the README shows how to add one to the settings under [serial.devices]."
+)
 
 
 @tool(
@@ -71,7 +73,7 @@ async def sensor(home: Services, name: Annotated[str, Named("serial", "readings"
         if not known:
             return Result.unavailable(NONE_SET_UP)
         there = ", ".join(map(_spoken, known))
-        return Result.empty(f"There is no such sensor. There are: {there}.")
+        return Result.empty(say("There is no such sensor. There are: {names}.", names=there))
     return told(await home.serial.read(names))
 
 
@@ -81,7 +83,7 @@ def told(readings: list[Reading]) -> Result:
     read = [each for each in readings if each.value is not None]
     rest = [each for each in readings if each.value is None]
     sentences = [_sentence(each, alone=len(readings) == 1) for each in (*read, *rest)]
-    text = " ".join(sentences)
+    text = joined(" ", sentences)
     if not read:
         return Result.error(text) if any(each.answered for each in rest) else Result.unavailable(text)
     values = {each.name: {"value": each.value, "unit": each.unit} for each in read}
@@ -92,8 +94,13 @@ def told(readings: list[Reading]) -> Result:
 def _sentence(reading: Reading, *, alone: bool) -> str:
     name = _spoken(reading.name)
     if reading.value is None:
-        return f"I could not read the {name}: {reading.problem}."
-    return f"The {name} is {reading.text}." if alone else f"{name.capitalize()}: {reading.text}."
+        return say("I could not read the {name}: {why}.", name=name, why=reading.problem)
+    state: str = say(reading.text) if reading.text in ("on", "off") else reading.text
+    if isinstance(reading.value, float):
+        state = figure(reading.text)
+    if alone:
+        return say("The {name} is {state}.", name=name, state=state)
+    return say("{name}: {state}.", name=name.capitalize(), state=state)
 
 
 def _spoken(name: str) -> str:

@@ -10,9 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from muleteer.tool import Data, Result, Services, tool
+from muleteer.tool import Data, Result, Services, say, tool
 
-NONE_SET_UP = "No switch is set up; the README shows how to add one to the settings under [serial.devices]."
+NONE_SET_UP = say(
+    "No switch is set up; the README shows how to add one to the settings under [serial.devices]."
+)
 WORDS = {
     "on": ("an", "ein", "einschalten", "true", "1", "yes", "start", "encender", "allumer"),
     "off": ("aus", "ausschalten", "false", "0", "no", "stop", "apagar", "éteindre"),
@@ -93,21 +95,24 @@ async def switch(
         if not known:
             return Result.unavailable(NONE_SET_UP)
         there = ", ".join(map(_spoken, known))
-        return Result.empty(f"There is no such switch, so nothing was switched. There are: {there}.")
+        return Result.empty(
+            say("There is no such switch, so nothing was switched. There are: {names}.", names=there)
+        )
     thing = _spoken(found[0])
     try:
         told = await home.serial.switch(found[0], state == "on")
     except OSError as error:
-        return Result.unavailable(f"The {thing} was not switched: {error}.")
+        return Result.unavailable(say("The {name} was not switched: {why}.", name=thing, why=str(error)))
     if not told.sent:
-        return Result.error(f"The {thing} was not switched: {told.problem}.")
+        return Result.error(say("The {name} was not switched: {why}.", name=thing, why=told.problem))
     if not told.answer:
-        return Result.unavailable(
-            f"I told the {thing} to switch {state}, but it is not confirmed: {told.problem}."
-        )
+        pattern = f"I told the {{name}} to switch {state}, but it is not confirmed: {{why}}."
+        return Result.unavailable(say(pattern, name=thing, why=told.problem))
     if told.answer != state:
-        return Result.error(f"I told the {thing} to switch {state}, but {told.problem}.")
-    return Result.ok(f"The {thing} is {state} now.", Data({"name": found[0], "state": state}), (found[0],))
+        pattern = f"I told the {{name}} to switch {state}, but {{why}}."
+        return Result.error(say(pattern, name=thing, why=told.problem))
+    said = say("The {name} is {state} now.", name=thing, state=say(state))
+    return Result.ok(said, Data({"name": found[0], "state": state}), (found[0],))
 
 
 def _spoken(name: str) -> str:

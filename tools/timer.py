@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -10,13 +9,19 @@ from typing import Literal
 
 from muleteer.tool import (
     Data,
+    Meant,
     MissedTimer,
     PendingTimer,
     PendingTimers,
     Result,
     Services,
+    apart,
+    joined,
     read_alarm,
     read_delay,
+    read_meant,
+    read_more,
+    say,
     say_day,
     say_delay,
     tool,
@@ -24,26 +29,21 @@ from muleteer.tool import (
 
 LONGEST_LABEL = 100  # characters; it is read aloud
 LONGEST = timedelta(days=366)
-UNCLEAR = 'I do not know when that is. Say a span such as "10 minutes" or a time such as "tomorrow 7:30".'
-# What a request begins with before it says when.
-LEAD = re.compile(
-    r"^(?:please |bitte )?(?:set |start |stelle? |weck mich |wake me |remind me )?(?:up )?"
-    r"(?:an? |the |einen |den )?(?:timer |alarm |wecker |countdown )?",
-    re.IGNORECASE,
+UNCLEAR = say(
+    'I do not know when that is. Say a span such as "10 minutes" or a time such as "tomorrow 7:30".'
 )
-EVERYTHING = frozenset(("all", "alle", "everything", "todos", "tous"))
-COUNTDOWNS = frozenset(("timer", "timers"))
-ALARMS = frozenset(("alarm", "alarms", "wecker"))
-UNSAID = frozenset(("the", "my", "for", "now", "der", "die", "das", "den", "meinen"))
+NONE_SET = say("No timer or alarm is set.")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @tool(
     effect="write",
     signature="timer(action, when, label)",
-    craft="The action is set, list or cancel. When is the span or time in the user's own words, such as "
-    "8 minutes, 6:45, tomorrow 7 am or weekdays 6:30; leave it empty to list or to cancel by label. The "
-    "label is what it is for, in one to four words; leave it empty if nothing is named.",
+    exact=("when",),
+    craft="The action is set, list, cancel, or extend for more time on one that runs. When is the span or "
+    "time in the user's own words, such as 8 minutes, 6:45, tomorrow 7 am or weekdays 6:30; leave it empty "
+    "to list or to cancel by label. The label is what it is for, in one to four words; leave it empty if "
+    "nothing is named.",
     examples=(
         "timer for 8 minutes for the pasta",
         "Wecker auf halb sieben",
@@ -87,65 +87,81 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
         "minuteur 10 minutes",
         "timer di cinque minuti",
         "which timers are running",
+        "ten more minutes",
+        "give the eggs two minutes longer",
+        "noch fünf Minuten",
+        "cinco minutos más",
+        "encore cinq minutes",
     ),
 )
 async def timer(
-    home: Services, action: Literal["set", "list", "cancel"], when: str = "", label: str = ""
+    home: Services, action: Literal["set", "extend", "list", "cancel"], when: str = "", label: str = ""
 ) -> Result:
-    """Set, list or cancel a timer or an alarm. Use it to be reminded after a while or at a time.
+    """Set, extend, list or cancel a timer or an alarm. Use it to be reminded after a while or at a time.
 
     action: what to do
     when: how long from now, or at what time
     label: what it is for
     """
-    when, label = " ".join(when.split()), " ".join(label.split())[:LONGEST_LABEL]
+    now, when, label = datetime.now(), " ".join(when.split()), " ".join(label.split())[:LONGEST_LABEL]
+    more = read_more(when) or (read_more(label) if not when else "")
     try:
         if action == "list":
-            return await _list(home, datetime.now())
+            return await _list(home, now)
         if action == "cancel":
-            return await _cancel(home, when, label, datetime.now())
-        return await _set(home, when, label, datetime.now())
+            return await _cancel(home, when, label, now)
+        if action == "extend" or read_delay(more) is not None:
+            return await _extend(home, more or when or label, label if when else "", now)
+        return await _set(home, when, label, now)
     except ValueError as error:  # too many
         return Result.error(str(error))
     except OSError as error:
         failed = "I could not look at the timers" if action == "list" else "Nothing was changed"
-        return Result.unavailable(f"{failed}: {error}")
+        return Result.unavailable(say(f"{failed}: {{why}}", why=str(error)))
 
 
 async def _set(home: Services, when: str, label: str, now: datetime) -> Result:
-    when, label = _apart(when or label, "" if not when else label, now)
+    when, label = apart(when, label, now)
     delay = read_delay(when)
     if delay is not None:
         if not timedelta() < delay <= LONGEST:
-            return Result.error("A timer runs for a second to a year. Say how long.")
+            return Result.error(say("A timer runs for a second to a year. Say how long."))
         made = await home.timers.set_timer(delay.total_seconds(), label)
-        return _made(
-            f"The timer for {say_delay(delay, 4)}{_for(label)} is set; it rings {_when(made, now)}.", made
-        )
+        values = {"span": say_delay(delay, 4), "for_": _for(label), "at": _when(made, now)}
+        return _made(say("The timer for {span}{for_} is set; it rings {at}.", **values), made)
     alarm = read_alarm(when, now)
     if alarm is None:
         return Result.error(UNCLEAR)
     if alarm.at - now > LONGEST:
-        return Result.error("An alarm can be at most a year away. Say an earlier day.")
+        return Result.error(say("An alarm can be at most a year away. Say an earlier day."))
     made = await home.timers.set_alarm(alarm.at, alarm.repeat, label)
-    again = f" {_again(made)}, first" if made.repeat else ""
-    return _made(f"The alarm{_for(label)} is set{again} {_when(made, now)}.", made)
+    values = {"for_": _for(label), "at": _when(made, now), "again": _again(made)}
+    pattern = "The alarm{for_} is set {again}, first {at}." if made.repeat else "The alarm{for_} is set {at}."
+    return _made(say(pattern, **values), made)
 
 
-def _apart(when: str, label: str, now: datetime) -> tuple[str, str]:
-    """When and label, where both were given as one: "timer 10 minutes for the eggs"."""
-    if _is_time(when, now):
-        return when, label
-    when = LEAD.sub("", when)
-    for found in re.finditer(r"\s+(?:for|to|f[uü]r|zum|para|pour)\s+", when):
-        first, rest = when[: found.start()], when[found.end() :]
-        if _is_time(first, now):
-            return first, label or rest[:LONGEST_LABEL]
-    return when, label
-
-
-def _is_time(said: str, now: datetime) -> bool:
-    return read_delay(said) is not None or read_alarm(said, now) is not None
+async def _extend(home: Services, more: str, label: str, now: datetime) -> Result:
+    """The one countdown that is meant rings later."""
+    delay, there = read_delay(more), await home.timers.pending()
+    running = [each for each in there.timers if each.seconds]
+    if delay is None or delay <= timedelta():
+        return Result.error(say("Say by how much longer, such as ten minutes."))
+    if not running:
+        if there.unreadable:
+            return Result.unavailable(_unreadable(there))
+        return Result.empty(say("No timer is running that could be made longer."))
+    named = [each for each in running if label and _fits(each, "", label, now)]
+    wanted = named or running
+    if len(wanted) > 1:
+        said = joined("; ", [_said(each, now) for each in wanted])
+        return Result.error(say("Several are running: {them}. Say which.", them=said))
+    if timedelta(seconds=wanted[0].left) + delay > LONGEST:
+        return Result.error(say("A timer runs for a second to a year. Say how long."))
+    made = await home.timers.lengthen(wanted[0].id, delay.total_seconds())
+    if made is None:
+        return Result.empty(say("It rang just now, so it cannot be made longer."))
+    values = {"timer": _name(wanted[0]), "span": say_delay(delay, 4), "at": _when(made, now)}
+    return _made(say("{span} more for {timer}; it rings {at}.", **values), made)
 
 
 async def _list(home: Services, now: datetime) -> Result:
@@ -160,16 +176,15 @@ async def _list(home: Services, now: datetime) -> Result:
 def _listed(pending: PendingTimers, now: datetime) -> Result:
     missed, more = _missed(pending.missed, now), _unreadable(pending)
     if not pending.timers and more:
-        return Result.unavailable(f"{missed}{more}")
+        return Result.unavailable(joined(" ", (missed, more)))
     if not pending.timers:
-        nothing = "No timer or alarm is set."
-        return Result.ok(f"{missed}{nothing}", Data({"timers": []})) if missed else Result.empty(nothing)
-    said = "; ".join(_said(each, now) for each in pending.timers)
-    many = "One is" if len(pending.timers) == 1 else f"{len(pending.timers)} are"
-    return Result.ok(
-        f"{missed}{many} set: {said}. {more}".rstrip(),
-        Data({"timers": [_values(each) for each in pending.timers]}),
-    )
+        said = joined(" ", (missed, NONE_SET))
+        return Result.ok(said, Data({"timers": []})) if missed else Result.empty(NONE_SET)
+    many = len(pending.timers)
+    them = joined("; ", [_said(each, now) for each in pending.timers])
+    listed = say("One is set: {them}." if many == 1 else "{many} are set: {them}.", many=many, them=them)
+    values = [_values(each) for each in pending.timers]
+    return Result.ok(joined(" ", (missed, listed, more)), Data({"timers": values}))
 
 
 async def _cancel(home: Services, when: str, label: str, now: datetime) -> Result:
@@ -178,34 +193,32 @@ async def _cancel(home: Services, when: str, label: str, now: datetime) -> Resul
     if not pending and there.unreadable:
         return Result.unavailable(_unreadable(there))
     if not pending:
-        return Result.empty("No timer or alarm is set, so there is none to cancel.")
+        return Result.empty(say("No timer or alarm is set, so there is none to cancel."))
     wanted = [each for each in pending if _fits(each, when, label, now)]
     if not wanted:
-        said = "; ".join(_said(each, now) for each in pending)
-        return Result.empty(f'There is no timer or alarm "{label or when}". Set: {said}.')
-    if len(wanted) > 1 and not EVERYTHING & set(f"{label} {when}".lower().split()):
-        said = "; ".join(_said(each, now) for each in wanted)
-        return Result.error(f"Several are meant: {said}. Say which, or all.")
+        said = joined("; ", [_said(each, now) for each in pending])
+        pattern = 'There is no timer or alarm "{name}". Set: {them}.'
+        return Result.empty(say(pattern, name=label or when, them=said))
+    if len(wanted) > 1 and not read_meant(f"{label} {when}").every:
+        said = joined("; ", [_said(each, now) for each in wanted])
+        return Result.error(say("Several are meant: {them}. Say which, or all.", them=said))
     gone = await home.timers.cancel([each.id for each in wanted])
     if not gone:
-        return Result.empty("It rang just now, so there is none to cancel.")
-    return Result.ok(
-        f"Cancelled: {'; '.join(_name(each) for each in gone)}.", Data({"cancelled": [e.id for e in gone]})
-    )
+        return Result.empty(say("It rang just now, so there is none to cancel."))
+    them = joined("; ", [_name(each) for each in gone])
+    return Result.ok(say("Cancelled: {them}.", them=them), Data({"cancelled": [each.id for each in gone]}))
 
 
 def _fits(each: PendingTimer, when: str, label: str, now: datetime) -> bool:
     """Whether it may be the one that is meant."""
-    return all(_is_meant(each, said, now) for said in (label, when))
+    return all(_is_meant(each, read_meant(said), said, now) for said in (label, when))
 
 
-def _is_meant(each: PendingTimer, said: str, now: datetime) -> bool:
+def _is_meant(each: PendingTimer, meant: Meant, said: str, now: datetime) -> bool:
     """By its kind, label, number, length or time; nothing said fits all."""
-    words = set(re.findall(r"\w+", said.lower())) - UNSAID
-    if words & (ALARMS if each.seconds else COUNTDOWNS):
+    if meant.kind and (meant.kind == "timer") != bool(each.seconds):
         return False
-    words -= COUNTDOWNS | ALARMS
-    if words <= EVERYTHING or words <= set(re.findall(r"\w+", each.label.lower())):
+    if meant.words <= read_meant(each.label).words:
         return True
     delay, alarm = read_delay(said), read_alarm(said, now)
     if delay is not None and delay.total_seconds() == each.seconds:
@@ -226,44 +239,50 @@ def _values(each: PendingTimer) -> dict[str, object]:
 def _missed(missed: Sequence[MissedTimer], now: datetime) -> str:
     if not missed:
         return ""
-    said = "; ".join(f"{each.label or 'one without a label'}, due {_day(each.due, now)}" for each in missed)
-    return f"Missed while this device was off or asleep: {said}. "
+    each = [
+        say("{name}, due {at}", name=one.label or say("one without a label"), at=_day(one.due, now))
+        for one in missed
+    ]
+    return say("Missed while this device was off or asleep: {them}.", them=joined("; ", each))
 
 
 def _unreadable(pending: PendingTimers) -> str:
     if not pending.unreadable:
         return ""
     more = "more " if pending.timers else ""
-    one = pending.unreadable == 1
-    return (
-        f"{'One' if one else pending.unreadable} {more}{'is' if one else 'are'} damaged and cannot be read."
-    )
+    if pending.unreadable == 1:
+        return say(f"One {more}is damaged and cannot be read.")
+    return say(f"{{many}} {more}are damaged and cannot be read.", many=pending.unreadable)
 
 
 def _said(each: PendingTimer, now: datetime) -> str:
     """ "the timer for pasta in 5 minutes"."""
     if each.seconds:
-        return f"{_name(each)} in {say_delay(timedelta(seconds=each.left))}"
-    return f"{_name(each)} {_again(each) + ', next ' if each.repeat else ''}{_when(each, now)}"
+        return say("{name} in {span}", name=_name(each), span=say_delay(timedelta(seconds=each.left)))
+    if each.repeat:
+        return say("{name} {again}, next {at}", name=_name(each), again=_again(each), at=_when(each, now))
+    return say("{name} {at}", name=_name(each), at=_when(each, now))
 
 
 def _name(each: PendingTimer) -> str:
     if each.seconds:
-        return f"the timer for {each.label or say_delay(timedelta(seconds=each.seconds))}"
-    return f"the alarm{_for(each.label)}{'' if each.label else f' at {each.due:%H:%M}'}"
+        return say("the timer for {what}", what=each.label or say_delay(timedelta(seconds=each.seconds)))
+    if each.label:
+        return say('the alarm for "{label}"', label=each.label)
+    return say("the alarm at {time}", time=f"{each.due:%H:%M}")
 
 
 def _for(label: str) -> str:
-    return f' for "{label}"' if label else ""
+    return say(' for "{label}"', label=label) if label else ""
 
 
 def _again(each: PendingTimer) -> str:
     days = sorted(each.repeat)
     if len(days) == 7:
-        return "every day"
+        return say("every day")
     if days == [0, 1, 2, 3, 4]:
-        return "on weekdays"
-    return "every " + " and ".join(WEEKDAYS[day] for day in days)
+        return say("on weekdays")
+    return say("every {days}", days=joined(", ", [say(WEEKDAYS[day]) for day in days]))
 
 
 def _when(each: PendingTimer, now: datetime) -> str:
@@ -271,6 +290,8 @@ def _when(each: PendingTimer, now: datetime) -> str:
 
 
 def _day(due: datetime, now: datetime) -> str:
-    near = {0: "", 1: "tomorrow ", -1: "yesterday "}.get((due.date() - now.date()).days)
-    day = f"on {say_day(due.date(), now.date())} " if near is None else near
-    return f"{day}at {due:%H:%M}"
+    time = f"{due:%H:%M}"
+    near = {0: "at {time}", 1: "tomorrow at {time}", -1: "yesterday at {time}"}
+    if pattern := near.get((due.date() - now.date()).days):
+        return say(pattern, time=time)
+    return say("on {day} at {time}", day=say_day(due.date(), now.date()), time=time)

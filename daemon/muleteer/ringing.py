@@ -99,6 +99,10 @@ class DeviceTimers:
             missed = tuple(MissedTimer(each.id, each.label, each.due) for each in self._missed)
             return PendingTimers(tuple(_pending(timer, now) for timer in ordered), missed, self._unreadable)
 
+    async def lengthen(self, id: int, seconds: float) -> PendingTimer | None:
+        """The countdown, so much later now; None where it is no longer set. Raises `StoreError`."""
+        return await self._whole(partial(self._lengthen, id, seconds))
+
     async def cancel(self, ids: Sequence[int]) -> list[PendingTimer]:
         """Those of the numbers that were set, now gone for good. Raises `StoreError`."""
         return await self._whole(partial(self._cancel, ids))
@@ -183,6 +187,16 @@ class DeviceTimers:
         known[kept.id] = kept
         self._changed.set()
         return _pending(kept, self._clock())
+
+    async def _lengthen(self, id: int, seconds: float) -> PendingTimer | None:
+        known = await self._known()
+        if (timer := known.get(id)) is None or timer.at is not None:
+            return None
+        longer = timers.longer(timer, seconds)
+        await self._save({id: longer}, self._missed)
+        known[id] = longer
+        self._changed.set()
+        return _pending(longer, self._clock())
 
     async def _cancel(self, ids: Sequence[int]) -> list[PendingTimer]:
         known = await self._known()

@@ -29,6 +29,27 @@ WORDS = (
     (r"°", " * degree "),
     (r"\b(?:an?|one|eine?|una?) (?=[a-z])", " 1 "),
 )
+PERCENT = ("%", "percent", "per cent", "prozent", "por ciento")
+# Each as it is written and said; a sum in one of them is taken as plain numbers.
+CURRENCIES = (
+    r"\$|\bdollars?\b|\busd\b",
+    r"€|\beuros?\b|\beur\b",
+    r"£|\bgbp\b|\bpounds? sterling\b",
+    r"¥|\byen\b|\byuan\b|\bpesos?\b|\brupees?\b|\bkron(?:or|er|a|e)\b|\bzloty\b|\blira\b",
+    r"\bchf\b|\bfranken\b|\bfrancs?\b",
+)
+# What people say and pint calls otherwise, or takes for something else (a kb is a thousand barns there).
+ALIASES = """degC c deg_c deg_celsius centigrade|degF f deg_f deg_fahrenheit|kelvin k|stone st|foot**2
+        sqft|kilobyte kb|megabyte mb|gigabyte gb|terabyte tb|kilometer/hour kmh|newton*meter nm|week wk
+        woche wochen|meter**2 sqm qm quadratmeter|meter**3 kubikmeter|fluid_ounce fl_oz fl_ounce
+        fl_ounces|hour std stunde stunden hora horas|mile meile meilen milla millas|kilometer kms kilómetro
+        kilómetros|meter metro metros|foot fuß pie pies|inch zoll pulgada pulgadas|pound libra libras|ounce
+        unze unzen onza onzas|gram gramm gramo gramos|kilogram kilo kilos kilogramm kilogramo
+        kilogramos|liter litro litros|cup tasse tassen taza tazas|tablespoon el esslöffel cucharada
+        cucharadas|teaspoon tl teelöffel cucharadita cucharaditas|second sekunde sekunden segundo
+        segundos|minute minuten minuto minutos|day tag tage tagen día días|week semana semanas|year jahr
+        jahre año años"""
+UNITS = {said: name for name, *others in map(str.split, ALIASES.split("|")) for said in others}
 QUESTIONS = (
     (r"^(?:what is|what's|how much is|wie ?viel (?:ist|sind)|cuánto (?:es|son)|calculate|convert)\b", ""),
     (

@@ -81,6 +81,13 @@ def countdown(label: str, seconds: float, now: Moment) -> Timer:
     return Timer(0, label, seconds, now.uptime + seconds, now.boot, now.wall + seconds)
 
 
+def longer(timer: Timer, seconds: float) -> Timer:
+    """A countdown that ends so many seconds later."""
+    return replace(
+        timer, seconds=timer.seconds + seconds, until=timer.until + seconds, due=timer.due + seconds
+    )
+
+
 def left(timer: Timer, now: Moment) -> float:
     """Seconds until it rings; negative when it should have."""
     if timer.at is not None:

@@ -42,6 +42,7 @@ from typing import Literal, TypeVar, get_args
 
 from muleteer import sums
 from muleteer.calling.coercions import Seconds
+from muleteer.sentences import figure, joined, say
 from muleteer.services import (
     Agenda,
     Appointment,
@@ -59,11 +60,15 @@ from muleteer.services import (
     Told,
 )
 from muleteer.when import (
+    Meant,
     Stretch,
+    apart,
     find_days,
     read_alarm,
     read_days,
     read_delay,
+    read_meant,
+    read_more,
     say_day,
     say_delay,
 )
@@ -77,6 +82,7 @@ __all__ = [
     "Document",
     "Effect",
     "FoundFile",
+    "Meant",
     "Memory",
     "MissedTimer",
     "Named",
@@ -95,10 +101,16 @@ __all__ = [
     "Stretch",
     "Told",
     "ToolFunction",
+    "apart",
+    "figure",
     "find_days",
+    "joined",
     "read_alarm",
     "read_days",
     "read_delay",
+    "read_meant",
+    "read_more",
+    "say",
     "say_day",
     "say_delay",
     "sums",

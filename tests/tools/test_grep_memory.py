@@ -11,7 +11,7 @@ import pytest
 from muleteer.services import Absent
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
-from muleteer.tool import Notes, Result, Services, Status
+from muleteer.tool import Data, Result, Services, Status
 from muleteer.toolbox import Toolbox
 from tests.tools.conftest import call, same_parameters, with_services
 from tools.grep_memory import SHOWN, grep_memory
@@ -40,8 +40,14 @@ async def test_ok_has_what_was_said_with_its_time(toolbox: Toolbox, memory: Turn
     (turn,) = await memory.search("boiler")
     result = await call(toolbox, "grep_memory", query="boiler")
     when = f"on {turn.when.day} {turn.when:%B %Y at %H:%M}"
-    line = f'{when}, to "How old is the boiler?": "It is from 2009."'
-    assert result == Result.ok(f"It came up once: {line}", Notes((line,)), ("memory",))
+    line = f'{when} you said "How old is the boiler?", and I answered "It is from 2009."'
+    kept = {
+        "when": turn.when.isoformat(timespec="seconds"),
+        "said": "How old is the boiler?",
+        "answered": "It is from 2009.",
+    }
+    assert result == Result.ok(f"It came up once: {line}", Data({"turns": [kept]}), ("memory",))
+    assert not needs_writing([result]), "no model makes a fact of an old answer"
 
 
 async def test_many_are_counted_and_three_are_said(toolbox: Toolbox, memory: TurnMemory) -> None:
@@ -50,10 +56,11 @@ async def test_many_are_counted_and_three_are_said(toolbox: Toolbox, memory: Tur
     result = await call(toolbox, "grep_memory", query="boiler", when="today")
     assert result.text.startswith("It came up 5 times (today): on ")
     assert result.text.endswith("; and 2 more")
-    assert isinstance(result.payload, Notes)
-    assert len(result.payload.items) == 5
-    assert "\u2026" in result.payload.items[0]
-    assert result.payload.items[0].count("x") == SHOWN - 2
+    assert isinstance(result.payload, Data)
+    turns = result.payload.values["turns"]
+    assert isinstance(turns, list)
+    assert [turn["answered"] for turn in turns] == ["x" * (SHOWN - 2) + " \u2026"] * 5
+    assert not needs_writing([result])
 
 
 async def test_what_only_comes_near_is_called_so(toolbox: Toolbox, memory: TurnMemory) -> None:

@@ -43,13 +43,13 @@ def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:
     ("when", "label", "seconds", "said"),
     [
         ("10 min", "", 600, "The timer for 10 minutes is set; it rings "),
-        ("1h30", "the roast", 5400, 'The timer for 1 hour 30 minutes for "the roast" is set; it rings '),
+        ("1h30", "the roast", 5400, 'The timer for 1 hour 30 minutes for "roast" is set; it rings '),
         ("eine halbe Stunde", "", 1800, "The timer for 30 minutes is set; it rings "),
         (
             "90 seconds for the eggs",
             "",
             90,
-            'The timer for 1 minute 30 seconds for "the eggs" is set; it rings ',
+            'The timer for 1 minute 30 seconds for "eggs" is set; it rings ',
         ),
         ("set a timer for ten minutes", "", 600, "The timer for 10 minutes is set; it rings "),
         (
@@ -236,3 +236,68 @@ async def test_unavailable_says_that_nothing_was_changed(
     failed = "I could not look at the timers: " if action == "list" else "Nothing was changed: "
     assert result.text.startswith(failed)
     assert "damaged" in result.text
+
+
+@pytest.mark.parametrize("action", ["extend", "set"])
+@pytest.mark.parametrize("when", ["ten more minutes", "10 more minutes", "noch zehn Minuten"])
+async def test_more_minutes_lengthen_the_one_timer_that_runs(
+    toolbox: Toolbox, timers: DeviceTimers, action: str, when: str
+) -> None:
+    await timers.set_timer(300.5, "eggs")
+    await timers.set_alarm(datetime.now() + timedelta(hours=1))
+    result = await call(toolbox, "timer", action=action, when=when)
+    assert result.text.startswith("10 minutes more for the timer for eggs; it rings at ")
+    longer, alarm = (await timers.pending()).timers
+    assert (longer.label, round(longer.left), longer.seconds) == ("eggs", 900, 900.5)
+    assert alarm.seconds == 0, "an alarm has no length"
+
+
+async def test_more_minutes_of_several_timers_are_asked_about_and_of_none_refused(
+    toolbox: Toolbox, timers: DeviceTimers
+) -> None:
+    nothing = Result.empty("No timer is running that could be made longer.")
+    assert await call(toolbox, "timer", action="extend", when="5 minutes") == nothing
+    await timers.set_timer(300.5, "eggs")
+    await timers.set_timer(900.5, "roast")
+    asked = await call(toolbox, "timer", action="extend", when="5 minutes")
+    assert asked.status is Status.ERROR
+    assert asked.text == (
+        "Several are running: the timer for eggs in 5 minutes; the timer for roast in 15 minutes. Say which."
+    )
+    done = await call(toolbox, "timer", action="extend", when="5 minutes", label="the roast")
+    assert done.text.startswith("5 minutes more for the timer for roast")
+    assert [round(each.left) for each in (await timers.pending()).timers] == [300, 1200]
+
+
+@pytest.mark.parametrize(
+    ("when", "label", "name"),
+    [
+        ("tomorrow at 7", "Set an alarm for tomorrow at 7", ""),
+        ("morgen um 6:30 Uhr", "Stelle einen Wecker für morgen um 6:30 Uhr.", ""),
+        ("tomorrow 7:00", "alarm", ""),
+        ("tomorrow 5 pm", "remind me tomorrow at 5 pm to water the plants", "water the plants"),
+        ("8 minutes", "timer for 8 minutes for the pasta", "the pasta"),
+        ("", "set a timer of 8 minutes for the pasta", "the pasta"),
+    ],
+)
+async def test_a_label_is_only_what_names_it(
+    toolbox: Toolbox, timers: DeviceTimers, when: str, label: str, name: str
+) -> None:
+    assert (await call(toolbox, "timer", action="set", when=when, label=label)).status is Status.OK
+    assert [each.label for each in (await timers.pending()).timers] == [name]
+
+
+@pytest.mark.parametrize(
+    "said", ["Cancel the alarm", "the alarm", "stell den Wecker ab", "cancela la alarma", "annule le réveil"]
+)
+async def test_the_only_one_of_a_kind_is_cancelled_by_its_kind(
+    toolbox: Toolbox, timers: DeviceTimers, said: str
+) -> None:
+    await timers.set_timer(300, "tea")
+    await timers.set_alarm(datetime.now() + timedelta(hours=1), frozenset(), "set an alarm for seven")
+    result = await call(toolbox, "timer", action="cancel", label=said)
+    assert result.status is Status.OK, result.text
+    assert [each.label for each in (await timers.pending()).timers] == ["tea"]
+    await timers.set_alarm(datetime.now() + timedelta(hours=1))
+    await timers.set_alarm(datetime.now() + timedelta(hours=2))
+    assert (await call(toolbox, "timer", action="cancel", label=said)).status is Status.ERROR, "which one?"

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from muleteer.sentences import Sentence
 from muleteer.tool import Data, Document, Effect, Notes, Payload, Result, Status
 
 TEXT_LIMIT = 16_000  # characters of a result's sentence, or of its sources: far more than is read to anyone
@@ -49,7 +50,9 @@ def tidy(text: str) -> str:
 
 def clip(text: str, limit: int) -> str:
     """The text's first `limit` characters, with a mark that says how many were cut."""
-    return tidy(text) if len(text) <= limit else tidy(text[:limit]) + _mark(len(text) - limit)
+    if len(text) > limit:
+        return tidy(text[:limit]) + _mark(len(text) - limit)
+    return text if text == tidy(text) else tidy(text)
 
 
 def sentence(error: BaseException, limit: int = SENTENCE_LIMIT) -> str:
@@ -127,10 +130,11 @@ def _size(texts: Iterable[object], what: str) -> int:
 
 
 def _text(value: object, what: str) -> str:
-    """A built-in string, whatever subclass of it the tool made."""
+    """A built-in string, whatever subclass of it the tool made; a sentence that can be said in another
+    language stays one."""
     if not isinstance(value, str):
         raise _wrong(what, value, "str")
-    return str.__str__(value)
+    return value if type(value) is Sentence else str.__str__(value)
 
 
 def _wrong(what: str, value: object, wanted: str) -> ValueError:

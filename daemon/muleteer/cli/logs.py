@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 
 import click
 
@@ -37,6 +38,11 @@ def logs(
     """
     if not (program := shutil.which("journalctl")):
         raise MuleteerError("There is no journalctl here; a daemon without systemd logs to standard error.")
+    if not _installed(user):
+        raise MuleteerError(
+            "No service of Muleteer is installed here; `muleteer install` does that. A daemon that was started"
+            " with `muleteer serve` logs to its own standard error."
+        )
     units = ("muleteer.service", "muleteer-turn@*.service", "muleteer-health.service")
     command = [program, "--no-pager", f"--lines={lines}"]
     command += [f"--{'user-' if user else ''}unit={unit}" for unit in units]
@@ -46,3 +52,12 @@ def logs(
     command += ["--output=json"] if as_json else []
     command += [f"MULETEER_TURN={turn}"] if turn else []
     os.execv(program, command)  # noqa: S606 (the user's own command, in place of this process)
+
+
+def _installed(user: bool) -> bool:
+    """Whether systemd knows the service; a journal without a systemd that answers is shown as it is."""
+    if not (program := shutil.which("systemctl")):
+        return True
+    command = [program, *(["--user"] if user else []), "cat", "muleteer.service"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.returncode == 0 or "No files found" not in found.stderr

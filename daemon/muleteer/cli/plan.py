@@ -49,6 +49,14 @@ def print_plan(found: Mapping[str, object]) -> None:
     handles = _texts(found, "handles")
     confidence = float(str(found.get("confidence", 0)))
     tools = ", ".join(_texts(found, "toolset"))
+    parts = _objects(found, "parts")
+    for part in parts:
+        names = ", ".join(_texts(part, "handles")) or "nothing that can be done here"
+        click.echo(
+            safe(f"Part:    {part.get('said')}: {names} ({float(str(part.get('confidence'))):.0%} sure)")
+        )
+    if parts:
+        click.echo("The message is cut into these parts. As a whole it would be:")
     click.echo(safe(f"Plan:    {', '.join(handles) or '@reply'} ({confidence:.0%} sure)"))
     click.echo(safe(f"Way:     {WAYS.get(str(found.get('way')), str(found.get('way')))}"))
     if tools:

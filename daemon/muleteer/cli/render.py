@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -50,6 +53,25 @@ class Activity:
         if not self._live and not self._said:
             self._write(f"{safe(text)} ...\n")
             self._said = True
+
+    @contextmanager
+    def during(self, text: str) -> Iterator[None]:
+        """`wait` while a block runs, with its seconds on a terminal."""
+        over, began = threading.Event(), time.monotonic()
+
+        def tick() -> None:
+            while not over.wait(1.0):
+                self.show(f"{text} ({time.monotonic() - began:.0f} s)")
+
+        self.wait(text)
+        ticking = threading.Thread(target=tick, name="activity", daemon=True)
+        ticking.start()
+        try:
+            yield
+        finally:
+            over.set()
+            ticking.join()
+            self.clear()
 
     def clear(self) -> None:
         if self._shown:

@@ -9,7 +9,7 @@ import click
 
 from muleteer import exits
 from muleteer.cli.options import json_option, socket_option
-from muleteer.cli.render import safe
+from muleteer.cli.render import Activity, safe
 
 # Seconds: the longest wait that the settings allow (12 h), the turn before it, its own, and some more.
 LONGEST = 50_000.0
@@ -36,7 +36,8 @@ def turn(skill: str, now: bool, as_json: bool, socket: Path | None) -> None:
 
     request: dict[str, object] = {"skill": skill.removeprefix("@"), "now": now}
     try:
-        ended = Daemon(find_socket(socket)).send("POST", "/v1/background", request, LONGEST)
+        with Activity().during(f"Running {skill}, as soon as the device and the household let it"):
+            ended = Daemon(find_socket(socket)).send("POST", "/v1/background", request, LONGEST)
     except ReportedError as error:
         if error.reported != NO_TURN:
             raise

@@ -47,6 +47,9 @@ def plan_route(arranged: Callable[[], Arrangement], health: Health) -> Route:
 def _shown(found: Preview) -> dict[str, object]:
     body: dict[str, object] = asdict(found)
     body["handles"] = [f"@{handle}" for handle in found.handles]
+    body["parts"] = [
+        {**asdict(each), "handles": [f"@{handle}" for handle in each.handles]} for each in found.parts
+    ]
     body["candidates"] = [{**asdict(each), "handle": f"@{each.handle}"} for each in found.candidates]
     body["ruled_out"] = {f"@{handle}": why for handle, why in found.ruled_out.items()}
     return body

@@ -89,6 +89,8 @@ class Traces:
     def get(self, turn: str) -> Trace:
         """By its id, or a beginning that only one has; the newest for no id. Raises `UnknownTurnError`."""
         found = [each for id, each in reversed(self._kept.items()) if id.startswith(turn)]
+        if not self._kept:
+            raise UnknownTurnError('No turn has run since the daemon started; `muleteer ask "..."` runs one.')
         if not found or (turn and len(found) > 1):
             many = "Several turns begin" if found else "None of the last turns begins"
             raise UnknownTurnError(f"{many} with {turn[:20]!r}; GET /v1/traces lists them.")

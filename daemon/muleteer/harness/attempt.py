@@ -8,7 +8,8 @@ Knows one plan. Does not know how it was made, nor what comes when it gives noth
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from muleteer.errors import TooLongError
 from muleteer.harness import answer, follower, orders, steps
@@ -17,14 +18,16 @@ from muleteer.harness.brains import Lane
 from muleteer.harness.claims import any_claim
 from muleteer.harness.confirmation import Pause, Pending
 from muleteer.harness.dispatcher import Dispatcher, Gate
+from muleteer.harness.phrases import tools_table
 from muleteer.harness.record import Record
 from muleteer.harness.scrub import Scrubber
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, ToolLoopHalt
 from muleteer.harness.sourced import Sourced
 from muleteer.harness.tool_agent import Agent, ToolAgent
+from muleteer.sentences import translated
 from muleteer.skills import Skill
 from muleteer.tool import Result, Status
-from muleteer.toolbox import Tool
+from muleteer.toolbox import Outcome, Tool
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +116,7 @@ class Attempt:
         return Dispatcher(
             tools,
             self._agent,
-            self._catalogue.toolbox.call,
+            self._called,
             record.calls,
             record.emit,
             follower.in_order(text),
@@ -125,6 +128,12 @@ class Attempt:
             {tool.name: text.count(f"@{tool.handle}") for tool in tools},
             Sourced(message, text, record.found, record.words, self.told),
         )
+
+    async def _called(self, name: str, arguments: Mapping[str, object]) -> Outcome:
+        """A tool's call, and what it says in the user's language."""
+        outcome = await self._catalogue.toolbox.call(name, arguments)
+        text = translated(outcome.result.text, tools_table(self._record.words.language))
+        return replace(outcome, result=replace(outcome.result, text=text))
 
     async def _call(
         self,

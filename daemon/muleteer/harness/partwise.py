@@ -19,37 +19,39 @@ from muleteer.skills import Catalogue
 Planner = Callable[[str], Awaitable[Plan]]
 
 
-class Partwise:
-    """`left` are the parts that are still to be carried out, with their plans; one without handles cannot
-    be."""
+class Cutter:
+    """Cuts one message by what its parts are planned to be. Each text is planned once, in however many cuts
+    it is a part."""
 
-    def __init__(self, catalogue: Catalogue, record: Record, attempt: Attempt) -> None:
-        self._catalogue, self._record, self._attempt = catalogue, record, attempt
+    def __init__(self, catalogue: Catalogue, planned: Planner) -> None:
+        self._catalogue, self._planned = catalogue, planned
         self._plans: dict[str, Plan] = {}
         self._finest: Sequence[compound.Part] = ()
-        self.left: list[tuple[str, Plan]] = []
 
-    async def cut(self, message: str, language: str, planned: Planner) -> bool:
-        """Whether the message is several requests, by what its parts are `planned` to be. Cut into as many as
-        it can be."""
+    async def cut(self, message: str, language: str) -> list[tuple[str, Plan]]:
+        """The requests that a message is, as many as there can be, with their plans; none where it is one."""
         found = compound.cuts(message, language)
         self._finest = found[0] if found else ()
         for parts in found:
-            if left := await self._requests(parts, planned):
-                self.left = left
-                return True
-        return False
+            if requests := await self._requests(parts):
+                return requests
+        return []
 
-    async def _requests(self, parts: Sequence[compound.Part], planned: Planner) -> list[tuple[str, Plan]]:
+    async def uncovered(self, handles: Sequence[str]) -> list[str]:
+        """The requests of a message that was not cut which its plan, of these handles, does not serve."""
+        requests = [part.said for part in self._finest if self._may_be_one(part.said)]
+        return [said for said in requests if len(requests) > 1 and not await self._covered(said, handles)]
+
+    async def _requests(self, parts: Sequence[compound.Part]) -> list[tuple[str, Plan]]:
         """The parts with their plans, if each is a request of its own."""
         made: list[tuple[str, Plan]] = []
         for part in parts:
-            said, plan = part.said, await self._plan(part.said, planned)
+            said, plan = part.said, await self._plan(part.said)
             same = bool(made) and plan.handles == made[0][1].handles
             if same and plan.handles and not self._repeatable(plan):
                 return []
             if part.leaning and (same or not plan.handles):
-                said, plan = part.leaning, await self._plan(part.leaning, planned)
+                said, plan = part.leaning, await self._plan(part.leaning)
             if not plan.handles and not compound.missing(plan.confidence, part):
                 return []
             made.append((said, plan))
@@ -58,11 +60,46 @@ class Partwise:
             return []
         return made if compound.apart(able, [self._repeatable(plan) for plan in able]) else []
 
-    async def _plan(self, said: str, planned: Planner) -> Plan:
-        """Each text is planned once, in however many cuts it is a part."""
+    async def _plan(self, said: str) -> Plan:
         if said not in self._plans:
-            self._plans[said] = await planned(said)
+            self._plans[said] = await self._planned(said)
         return self._plans[said]
+
+    def _may_be_one(self, said: str) -> bool:
+        """Whether a part may be a request, by its words or by the plan that was made for it."""
+        known = self._plans.get(said)
+        return compound.is_request(said) or bool(known and known.handles)
+
+    async def _covered(self, said: str, handles: Sequence[str]) -> bool:
+        """Whether a plan of these handles serves a part, or the part is no request of its own: it is one
+        where its words say so, and where it is surely for something that changes the world."""
+        plan, asked = await self._plan(said), compound.is_request(said)
+        if not plan.handles:
+            return not (asked and handles and plan.confidence >= compound.CANNOT)
+        wanted = self._catalogue.expand(plan.handles)
+        deed = any(tool.effect != "read" for tool in wanted)
+        if plan.confidence < compound.SURE or not (asked or deed):
+            return True
+        return any(tool in wanted for tool in self._catalogue.expand(handles))
+
+    def _repeatable(self, plan: Plan) -> bool:
+        """Whether its tool may be asked several things in one message: not where they may be one thing."""
+        tool = self._catalogue.tool(plan.handles[0])
+        return tool is not None and tool.effect != "write" and not tool.exact
+
+
+class Partwise:
+    """`left` are the parts that are still to be carried out, with their plans; one without handles cannot
+    be."""
+
+    def __init__(self, cutter: Cutter, record: Record, attempt: Attempt) -> None:
+        self._cutter, self._record, self._attempt = cutter, record, attempt
+        self.left: list[tuple[str, Plan]] = []
+
+    async def cut(self, message: str, language: str) -> bool:
+        """Whether the message is several requests."""
+        self.left = await self._cutter.cut(message, language)
+        return bool(self.left)
 
     async def carry_out(self) -> None:
         """What is left, part by part, what came of each on a line of its own."""
@@ -81,31 +118,11 @@ class Partwise:
                 self._left_out(said)
         record.plan = replace(record.plan, handles=tuple(handles))
 
-    async def say_uncovered(self, planned: Planner) -> None:
+    async def say_uncovered(self) -> None:
         """Say which requests of a message that was not cut its one plan was not made for."""
-        requests = [part.said for part in self._finest if self._may_be_one(part.said)]
-        for said in requests if len(requests) > 1 else ():
-            if not await self._covered(said, planned):
-                self._record.say("\n")
-                self._left_out(said)
-
-    def _may_be_one(self, said: str) -> bool:
-        """Whether a part may be a request, by its words or by the plan that was made for it."""
-        known = self._plans.get(said)
-        return compound.is_request(said) or bool(known and known.handles)
-
-    async def _covered(self, said: str, planned: Planner) -> bool:
-        """Whether the plan that was carried out serves a part, or the part is no request of its own: it is
-        one where its words say so, and where it is surely for something that changes the world."""
-        plan, handles = await self._plan(said, planned), self._record.plan.handles
-        asked = compound.is_request(said)
-        if not plan.handles:
-            return not (asked and handles and plan.confidence >= compound.CANNOT)
-        wanted = self._catalogue.expand(plan.handles)
-        deed = any(tool.effect != "read" for tool in wanted)
-        if plan.confidence < compound.SURE or not (asked or deed):
-            return True
-        return any(tool in wanted for tool in self._catalogue.expand(handles))
+        for said in await self._cutter.uncovered(self._record.plan.handles):
+            self._record.say("\n")
+            self._left_out(said)
 
     def _left_out(self, said: str) -> None:
         self._record.say(self._record.words.left_out.format(part=said))
@@ -115,8 +132,3 @@ class Partwise:
             await self._attempt.run(said)
         except BudgetExceeded:
             return  # and that nothing came of this part is said
-
-    def _repeatable(self, plan: Plan) -> bool:
-        """Whether its tool may be asked several things in one message: not where they may be one thing."""
-        tool = self._catalogue.tool(plan.handles[0])
-        return tool is not None and tool.effect != "write" and not tool.exact

@@ -13,8 +13,11 @@ from muleteer.errors import RequestError, TooLongError
 from muleteer.harness import steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.events import LevelUse
+from muleteer.harness.language import language
 from muleteer.harness.ledger import Ledger
+from muleteer.harness.partwise import Cutter
 from muleteer.harness.planner import REPLY, Weighed
+from muleteer.harness.signals import Plan, PlanSignal
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,19 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One request of a message that is several, and what would be chosen for it alone."""
+
+    said: str
+    handles: tuple[str, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
-    """`handles` are what would be chosen, none for a reply, `toolset` the tools they lead to. `way`: reply,
-    tool (one, called at once), steps (a skill's, by code) or follower."""
+    """`parts` are those of a message that would be cut, each carried out by itself; the rest is of the whole
+    message. `handles` are what would be chosen, none for a reply, `toolset` the tools they lead to. `way`:
+    reply, tool (one, called at once), steps (a skill's, by code) or follower."""
 
     message: str
     handles: tuple[str, ...]
@@ -47,6 +60,7 @@ class Preview:
     shown: int
     exchanges: int
     menu_tokens: int
+    parts: tuple[Part, ...] = ()
 
 
 async def preview(arranged: Arrangement, message: str) -> Preview:
@@ -61,6 +75,14 @@ async def preview(arranged: Arrangement, message: str) -> Preview:
     await asyncio.to_thread(planner.learn)
     shortlist = arranged.shortlist.pick(message)
     weighed = await planner.weigh(lane, ledger, message, (), shortlist)
+
+    async def planned(said: str) -> Plan:
+        try:
+            return Plan((), await planner.plan(lane, ledger, said, (), arranged.shortlist.pick(said)))
+        except PlanSignal as signal:
+            return signal.plan
+
+    parts = await Cutter(catalogue, planned).cut(message, language(message))
     handles = weighed.plan.handles if weighed.plan else ()
     tools = catalogue.expand(handles)
     skills = [skill for handle in handles if (skill := catalogue.skill(handle))]
@@ -77,6 +99,7 @@ async def preview(arranged: Arrangement, message: str) -> Preview:
         len(planner.fit.shown),
         planner.fit.exchanges,
         planner.fit.tokens,
+        tuple(Part(said, plan.handles, round(plan.confidence, 4)) for said, plan in parts),
     )
 
 

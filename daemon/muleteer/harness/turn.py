@@ -33,7 +33,7 @@ from muleteer.harness.exact import Audit, ExactLane
 from muleteer.harness.free.elsewhere import Elsewhere
 from muleteer.harness.free.turn import FreeTurn
 from muleteer.harness.language import language
-from muleteer.harness.partwise import Partwise
+from muleteer.harness.partwise import Cutter, Partwise
 from muleteer.harness.phrases import phrases
 from muleteer.harness.record import Record
 from muleteer.harness.signals import ConfirmSignal, Plan, PlanSignal
@@ -162,7 +162,8 @@ class _Turn:
         self._chosen = Chosen("local")
         self._private = False
         self._used: set[str] = set()
-        self._parts = Partwise(self._harness.catalogue, self._record, self._attempt)
+        cutter = Cutter(self._harness.catalogue, self._planned)
+        self._parts = Partwise(cutter, self._record, self._attempt)
 
     async def run(self, history: Sequence[Message], brain: str, private: bool) -> None:
         """A message, by the brain that is wanted and may be asked."""
@@ -253,7 +254,7 @@ class _Turn:
     async def _attempts(self, message: str, history: Sequence[Message]) -> None:
         if await self._follow_up(message, history):
             return
-        if await self._parts.cut(message, self._language, self._planned):
+        if await self._parts.cut(message, self._language):
             await self._parts.carry_out()
             return
         failed: list[Plan] = []
@@ -263,7 +264,7 @@ class _Turn:
             else:
                 await self._attempt.run(message)
             if self._record.said:
-                await self._parts.say_uncovered(self._planned)
+                await self._parts.say_uncovered()
                 return
             if not self._record.plan.handles:
                 break

@@ -9,16 +9,21 @@ Italian and Dutch.
 from muleteer.when.alarms import Alarm, next_on, read_alarm
 from muleteer.when.clocks import read_clock, read_delay, say_delay
 from muleteer.when.days import Stretch, find_days, read_days, say_day
+from muleteer.when.labels import Meant, apart, read_meant, read_more
 
 __all__ = [
     "Alarm",
+    "Meant",
     "Stretch",
+    "apart",
     "find_days",
     "next_on",
     "read_alarm",
     "read_clock",
     "read_days",
     "read_delay",
+    "read_meant",
+    "read_more",
     "say_day",
     "say_delay",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import time, timedelta
 
+from muleteer.sentences import joined, say
 from muleteer.when.words import UNIT, fold, in_digits
 
 BARE_MINUTES = 180  # a number alone is that many minutes at most: with more, seconds may be meant
@@ -73,12 +74,12 @@ def _span(seconds: float) -> timedelta | None:
 
 def say_delay(span: timedelta, units: int = 2) -> str:
     """ "1 hour 30 minutes", in at most so many of the largest units that matter."""
-    left, said = max(0, round(span.total_seconds())), []
+    left, said = max(0, round(span.total_seconds())), list[str]()
     for name, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, left = divmod(left, size)
         if count:
-            said.append(f"{count} {name}{'' if count == 1 else 's'}")
-    return " ".join(said[:units]) or "0 seconds"
+            said.append(say(f"{{n}} {name}{'' if count == 1 else 's'}", n=count))
+    return joined(" ", said[:units] or [say("{n} seconds", n=0)])
 
 
 def read_clock(text: str) -> time | None:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
+from muleteer.sentences import say
 from muleteer.when.clocks import find_clock
 from muleteer.when.words import (
     FILLERS,
@@ -77,7 +78,10 @@ class Stretch:
 
 def say_day(day: date, today: date) -> str:
     """ "Friday, 4 December", with the year where it is another one than today's."""
-    return f"{day:%A}, {day.day} {day:%B}{_year(day, today)}"
+    weekday, month = say(f"{day:%A}"), say(f"{day:%B}")
+    if day.year == today.year:
+        return say("{weekday}, {day} {month}", weekday=weekday, day=day.day, month=month)
+    return say("{weekday}, {day} {month} {year}", weekday=weekday, day=day.day, month=month, year=day.year)
 
 
 def _year(day: date, today: date) -> str:
