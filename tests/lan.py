@@ -125,6 +125,10 @@ class Host:
         self._ip("addr", "add", address, "dev", name)
         self._ip("link", "set", name, "up")
 
+    def also(self, address: str) -> None:
+        """One more address."""
+        self._ip("addr", "add", f"{address}/24", "dev", "eth0")
+
     def sent(self) -> int:
         """Bytes that have left this host, with all their headers, since it was made."""
         command = ["ip", "netns", "exec", self.namespace, "cat", "/sys/class/net/eth0/statistics/tx_bytes"]

@@ -157,7 +157,7 @@ async def attempt(net: Networked, content: bytes, chance: random.Random, local: 
         raise AssertionError("the gateway does not accept connections any more") from error
     answer = b""
     try:
-        with suppress(ConnectionError):
+        with suppress(ConnectionError, RuntimeError):  # uvloop's word for a transport that is closed
             cut = chance.randrange(len(content) + 1) if chance.random() < 0.3 else len(content)
             writer.write(content[:cut])
             await asyncio.sleep(0)
