@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import socket
 import ssl
 from pathlib import Path
 
@@ -14,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from muleteer.errors import SeatError
 from muleteer.seat import enrolment
 from muleteer.seat.codec import message_frame
-from muleteer.seat.door import AT_ONCE, MOST_FROM_ONE
+from muleteer.seat.door import AT_ONCE, MOST_ADDRESSES, MOST_FROM_ONE, MOST_HANDSHAKES
+from muleteer.seat.enrolment import MOST_TOLD
 from muleteer.seat.identity import Identity, load_identity
 from muleteer.seat.link import BURST, UNSENT, Address
 from muleteer.seat.messages import Kind, Message
@@ -140,6 +143,47 @@ async def test_strangers_who_prove_nothing_use_up_no_try_and_hold_nobody_up(tmp_
         for each in held:
             assert each
             each[2].transport.abort()
+
+
+async def test_thousands_of_strangers_leave_nothing_and_keep_nobody_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """10,000 connections and 300 pairings that prove nothing, from 500 addresses, while a code is shown."""
+    async with household(tmp_path, 2) as devices:
+        (rest := tmp_path / "newcomer").mkdir()
+        first, port = devices[0], devices[0].seat.peers.port
+        code = str((await first.seat.invite())["code"])
+        door, before = first.seat.peers._door, len(os.listdir("/proc/self/fd"))
+        for number in range(10_000):
+            with socket.socket() as sock:
+                sock.setblocking(False)
+                sock.bind((_address(number), 0))
+                await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+            assert len(door._tasks) <= MOST_HANDSHAKES
+            assert len(door._attempts) <= MOST_ADDRESSES
+        for number in range(300):
+            with contextlib.suppress(OSError):
+                _, writer = await asyncio.open_connection(
+                    "127.0.0.1",
+                    port,
+                    ssl=joining_context(),
+                    server_hostname="",
+                    local_addr=(_address(number), 0),
+                )
+                writer.write(encode({"spake": "53" + "00" * 32}))
+                writer.transport.abort()
+        await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+        assert together(devices)
+        assert first.drives()
+        assert caplog.text.count("was not let in") <= MOST_TOLD
+        async with neighbours(rest, 1) as [third]:
+            await third.seat.join(code, first.address)
+            await until(lambda: together([*devices, third]))
+
+
+def _address(number: int) -> str:
+    """One of 500 of this machine."""
+    return f"127.9.{number % 500 // 250}.{number % 250 + 1}"
 
 
 @pytest.mark.parametrize(

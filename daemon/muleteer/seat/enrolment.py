@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 
 Fields = Mapping[str, object]
 Enrolling = tuple[Voter, ...]
+MOST_TOLD = 8  # refusals in the log, a code; strangers may bring about any number
 MOST_ASKING, MOST_FROM_ONE = 8, 2  # newcomers at once, and of them from one address: a stranger may be silent
 RETRY_SECONDS = 1.0  # until the driver tries again to enrol a device that could not be enrolled
 
@@ -59,6 +60,7 @@ class Enrolment:
         self.roster: Roster | None = self._own(load_roster(folder))
         self.invitation: Invitation | None = None
         self._asking: Counter[str] = Counter()  # newcomers, by address
+        self._told = 0  # of them that were refused, since the code is shown
         self._entering = ""  # who has been handed the household, and may not have kept it yet
         self._priorities = {identity.id: priority}
         self._news = asyncio.Event()
@@ -137,6 +139,7 @@ class Enrolment:
     def invite(self) -> Invitation:
         """A new code, which replaces one that is still shown."""
         self.invitation = pairing.new_invitation(self.me, asyncio.get_running_loop().time())
+        self._told = 0
         return self.invitation
 
     async def let_in(
@@ -162,7 +165,9 @@ class Enrolment:
             fields = membership_fields(membership)
             name = await pairing.let_in(reader, writer, shown, self.me, admit, fields)
         except (SeatError, RosterFullError, OSError) as error:
-            log.warning("A device at %s was not let in (%d more tries): %s", host, shown.tries, error)
+            level = logging.WARNING if self._told < MOST_TOLD else logging.DEBUG
+            self._told += 1
+            log.log(level, "A device at %s was not let in (%d more tries): %s", host, shown.tries, error)
             writer.write(pairing.refusal("the code is wrong or was used up, or it cannot be kept"))
             return
         finally:
