@@ -73,6 +73,7 @@ ExecStart={PYTHON} /srv/board.py
 [Install]
 WantedBy=multi-user.target
 """
+CELSIUS = 47  # of the processor, as its thermal zone tells it
 KEY = "a secret of the house"
 LETTER = "The chimney sweep comes on 14 March."
 
@@ -180,6 +181,9 @@ def service(boots: Boots) -> Iterator[Machine]:
     with boots() as booted:
         booted.write("/etc/systemd/system/board.service", BOARD_UNIT)
         booted.run("systemctl", "enable", "--now", "board.service")
+        booted.write("/srv/thermal/thermal_zone0/type", "cpu-thermal")
+        booted.write("/srv/thermal/thermal_zone0/temp", f"{CELSIUS}500")
+        booted.run("mount", "--bind", "/srv/thermal", "/sys/class/thermal")
         booted.write("/etc/muleteer/keys/home", KEY, mode="600")
         install(booted)
         yield booted

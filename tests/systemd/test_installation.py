@@ -54,6 +54,50 @@ def test_installed_twice_brought_up_to_date_and_gone(booted: Machine) -> None:
     assert booted.run("ls", "/var/lib/muleteer", check=False).returncode != 0
 
 
+# Sends to an address from within a cgroup; prints what came of it.
+SEND = """\
+import socket, sys
+with open(sys.argv[1] + "/cgroup.procs", "w") as group:
+    group.write("0")
+for host in sys.argv[2:]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as sock:
+        try:
+            sock.sendto(b"x", (host, 5353))
+            print(host, "sent")
+        except OSError as error:
+            print(host, error.strerror)
+"""
+NEAR = ("127.0.0.1", "::1", "10.99.0.2", "224.0.0.251")
+FAR = ("192.0.2.1", "198.51.100.7")
+
+
+def test_a_service_for_the_homes_network_alone_reaches_it_and_nothing_beyond(booted: Machine) -> None:
+    booted.run("ip", "link", "add", "lan0", "type", "veth", "peer", "name", "lan1")
+    booted.run("ip", "address", "add", "10.99.0.1/24", "dev", "lan0")
+    for command in (("set", "lan0"), ("set", "lan1")):
+        booted.run("ip", "link", *command, "up")
+    booted.run("ip", "route", "add", "default", "via", "10.99.0.2", "dev", "lan0")
+    booted.write("/srv/send.py", SEND)
+    booted.write("/etc/muleteer/config.toml", NO_MODEL)
+    install(booted)
+    assert _sent(booted) == {*NEAR, *FAR}
+    booted.write("/etc/muleteer/config.toml", f"{NO_MODEL}lan_only = true\n")
+    install(booted)
+    assert _sent(booted) == set(NEAR)
+    booted.run(COMMAND, "seat", "join")  # shows a code, for which it has to be found
+    booted.until(lambda: not json.loads(booted.said(COMMAND, "seat", "--json"))["mdns"], "announced")
+    booted.run(COMMAND, "uninstall", "--purge")
+
+
+def _sent(booted: Machine) -> set[str]:
+    """The addresses that something in the service's cgroup can send to."""
+    group = f"/sys/fs/cgroup{booted.show('muleteer.service', 'ControlGroup')}"
+    said = booted.said("/usr/bin/python3", "/srv/send.py", group, *NEAR, *FAR)
+    assert all(line.endswith((" sent", " Operation not permitted")) for line in said.splitlines()), said
+    return {line.split()[0] for line in said.splitlines() if line.endswith(" sent")}
+
+
 def test_a_user_has_a_daemon_of_their_own(booted: Machine) -> None:
     booted.write("/home/anna/.config/muleteer/config.toml", NO_MODEL)
     booted.run("chown", "-R", "anna:anna", "/home/anna")

@@ -35,6 +35,13 @@ def test_only_folders_in_homes_are_bound_and_only_for_the_systems_service() -> N
     assert drop_in(wish, user=True) == ""
 
 
+def test_the_homes_network_alone_is_reached_where_that_is_wished() -> None:
+    lines = drop_in(Wish(lan_only=True)).splitlines()
+    assert lines[2:] == ["IPAddressDeny=any", f"IPAddressAllow={installing.LAN}"]
+    assert "multicast" in installing.LAN, "devices find each other by it"
+    assert drop_in(Wish(lan_only=True), user=True) == ""
+
+
 def test_a_program_that_others_cannot_reach_is_named(tmp_path: Path) -> None:
     program = tmp_path / "home" / "muleteer"
     program.parent.mkdir()

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.systemd.conftest import COMMAND, KEY, LETTER, ready
+from tests.systemd.conftest import CELSIUS, COMMAND, KEY, LETTER, ready
 from tests.systemd.machine import Machine
 
 pytestmark = pytest.mark.model("tiny")
@@ -73,7 +73,9 @@ def test_the_exposure_is_low(service: Machine) -> None:
 def test_what_tools_need_is_there_in_the_sandbox(service: Machine) -> None:
     assert "21.5" in called(service, "sensor", name="greenhouse")
     assert "chimney letter" in called(service, "find_file", words=LETTER.split()[1])
-    assert "Memory" in called(service, "device_info")
+    told = called(service, "device_info")
+    assert "Memory" in told
+    assert f"{CELSIUS}" in told
     service.until(lambda: _sums(service), "the MCP server's tool there")  # it joins after the start
     (name,) = _sums(service)
     said = service.run(COMMAND, "tools", "call", "--json", "--yes", name, '{"a": 3, "b": 4}').stdout
@@ -178,8 +180,13 @@ def test_a_reload_takes_up_settings_and_skills_and_leaves_the_model(service: Mac
     service.write("/etc/muleteer/skills/evening-look/SKILL.md", SKILL)
     service.run("sh", "-c", "printf '[budgets]\\nseconds = 99.0\\n' >>/etc/muleteer/config.toml")
     service.run("sed", "-i", "s/^quiet = 0.0/&\\ntokens = 0/", "/etc/muleteer/config.toml")
+    service.write("/srv/more/gutter letter.txt", "The gutters are cleaned on 2 April.")
+    service.run(
+        "sed", "-i", 's|^folders = .*|folders = ["/srv/papers", "/srv/more"]|', "/etc/muleteer/config.toml"
+    )
     service.run("systemctl", "reload", "muleteer.service")
     assert "evening-look" in service.said(COMMAND, "skills")
+    service.until(lambda: "gutter" in _found(service, "gutters"), "found in the new folder")
     told = service.journal("--unit=muleteer.service", "--lines=20")
     assert re.search("taken up: .*budgets.seconds.*; after a restart: nothing", told)
     skipped = service.said(COMMAND, "turn", "--now", "--json", "evening-look")
@@ -191,6 +198,10 @@ def test_a_reload_takes_up_settings_and_skills_and_leaves_the_model(service: Mac
     service.run("sed", "-i", "s/^seconds = true/seconds = 99.0/", "/etc/muleteer/config.toml")
     service.run("systemctl", "reload", "muleteer.service")
     assert (engine(service), status(service)["state"]) == (before, "ready")
+
+
+def _found(service: Machine, words: str) -> str:
+    return service.said(COMMAND, "tools", "call", "--json", "find_file", json.dumps({"words": words}))
 
 
 def test_the_journal_has_a_turns_fields_and_nothing_that_was_said(service: Machine) -> None:

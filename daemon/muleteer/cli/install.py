@@ -46,6 +46,7 @@ def install(user: bool, dry_run: bool, no_start: bool) -> None:
         settings.service.memory_high,
         settings.service.memory_max,
         (*settings.files.folders, *settings.calendar.folders),
+        settings.service.lan_only,
     )
     _carry_out(installing.install(Manager(user), program, wish, not no_start), user, dry_run)
     if not dry_run:

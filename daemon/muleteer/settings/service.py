@@ -19,6 +19,9 @@ class ServiceSettings(Section):
     memory_max: Count = Field(
         0, ge=0, le=MOST, description="MiB above which the engine is killed (MemoryMax); 0: no limit"
     )
+    lan_only: bool = Field(
+        False, description="whether the service reaches private addresses alone, and nothing on the internet"
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> ServiceSettings:

@@ -24,16 +24,20 @@ STARTED = ("muleteer.socket", "muleteer.service")
 NEWER = {"RestartSteps": 254, "RestartMaxDelaySec": 254}  # settings, by the version that brought them
 PACKAGED = "usr/lib/systemd/system"  # where packages put units
 DROP_IN = "muleteer.service.d/50-settings.conf"
+# Private addresses (RFC 1918, RFC 4193), and the multicast by which devices find each other.
+LAN = "localhost link-local multicast 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
 HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the unit gets from the settings: MiB of memory (0: no limit), and folders that are read."""
+    """What the unit gets from the settings: MiB of memory (0: no limit), folders that are read, and whether
+    it reaches the home's network alone."""
 
     memory_high: int = 0
     memory_max: int = 0
     folders: Sequence[Path] = ()
+    lan_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,8 @@ def unit(shipped: str, program: Path, version: int) -> str:
 def drop_in(wish: Wish, user: bool = False) -> str:
     """The part of the unit that follows from the settings; empty when nothing does."""
     lines = list(_limits(wish))
+    if wish.lan_only and not user:  # what a user's own systemd may not limit
+        lines += ["IPAddressDeny=any", f"IPAddressAllow={LAN}"]
     folders = [] if user else [each for each in wish.folders if any(_below(each, home) for home in HOMES)]
     if folders:
         lines.append("ProtectHome=tmpfs")
