@@ -13,16 +13,14 @@ from muleteer.evaluate.endpoint import servers
 
 
 @pytest.mark.model("tiny")
-async def test_a_daemon_is_reached_through_its_port_until_the_block_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MULETEER_BUDGETS__PLANNER_PROMPT", "2400")  # the tiny model makes more tokens of it
-    monkeypatch.setattr(servers, "PREPARED", b"Ready.")  # its skills' prompts would take half a minute
+async def test_a_daemon_is_reached_through_its_port_until_the_block_ends(tmp_path: Path) -> None:
     async with (
         servers.ours(models.resolve("tiny"), 1, tmp_path) as address,
         httpx.AsyncClient(base_url=address, timeout=60, trust_env=False) as http,
     ):
         assert (await http.get("/healthz")).json()["state"] == "ready"
+        listed = (await http.get("/v1/tools")).json()
+        assert [each["name"] for each in listed["tools"] if each["state"] == "enabled"] == ["current_time"]
     async with httpx.AsyncClient(base_url=address, trust_env=False) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get("/healthz")

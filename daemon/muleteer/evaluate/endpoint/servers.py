@@ -1,7 +1,7 @@
 """The two servers: a daemon of ours and llama.cpp's own, each in a process of its own, on loopback ports.
 
-Knows how they are started and where they listen; not what they are asked. Ours runs as people run it, with a
-state folder that outlives the run, so that its own prompts are decoded once. It is reached through a port
+Knows how they are started and where they listen; not what they are asked. Ours has no skills, and one tool of
+its own: what a caller brings is measured. It is reached through a port
 that hands every byte to its Unix socket, whose peers need no token; the port is open as long as the run.
 """
 
@@ -16,14 +16,21 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from muleteer import paths
+from muleteer.catalogue.steering import Steering, Wishes, write_steering
+from muleteer.catalogue.stock import FILE_NAME
 from muleteer.errors import EngineError
 from muleteer.evaluate.peer import PeerSettings
 from muleteer.evaluate.rig import proven
+from muleteer.services import Services
+from muleteer.skills import load_catalogue
+from muleteer.toolbox import Toolbox
 
-START_S = 3600.0  # a busy machine decodes 10,000 tokens of skills and tools at three a second
+START_S = 900.0  # a slow card loads the default model in a minute; then it decodes some 800 tokens
 STOP_S = 30.0
 CHUNK = 64 << 10  # bytes handed on at once
 PREPARED = b"The prompts are prepared: "
+KEPT = "current-time"  # the one tool of our own: a planner has a menu
 QUIET = {  # of a household, of a network and of heat nothing is measured
     "MULETEER_SEAT__ENABLED": "false",
     "MULETEER_TOOLS__OFFLINE": "on",
@@ -36,6 +43,7 @@ async def ours(model: Path, threads: int, folder: Path) -> AsyncGenerator[str, N
     """The address of a daemon that has nothing left to prepare."""
     short = tempfile.TemporaryDirectory(prefix="mule-")
     socket = Path(short.name) / "socket"
+    _turn_off(folder / "state")
     own = {"XDG_CONFIG_HOME": str(folder), "MULETEER_ENGINE__THREADS": str(threads)}
     command = [sys.executable, "-m", "muleteer", "serve", "--log-level", "info"]
     places = ["--state", str(folder / "state"), "--socket", str(socket), "--model", str(model)]
@@ -52,6 +60,16 @@ async def ours(model: Path, threads: int, folder: Path) -> AsyncGenerator[str, N
     finally:
         await _stopped(process)
         short.cleanup()
+
+
+def _turn_off(state: Path) -> None:
+    """Everything that is shipped but for one tool, as its user would."""
+    shipped = Toolbox.load(paths.tool_folders()[:1], Services())
+    skills = load_catalogue(paths.skill_folders()[:1], shipped).skills
+    tools = frozenset(tool.handle for tool in shipped.tools.values()) - {KEPT}
+    state.mkdir(parents=True, exist_ok=True)
+    wishes = Steering(skills=Wishes(off=frozenset(skills)), tools=Wishes(off=tools))
+    write_steering(state / FILE_NAME, wishes)
 
 
 async def _prepared(process: asyncio.subprocess.Process) -> asyncio.StreamReader:
