@@ -10,6 +10,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WHEELS := .cache/wheels
 INSTALLED := .venv/.installed
+PROOF := .venv/.proof
 
 export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -29,7 +30,7 @@ demo: setup
 	@echo "== demo"
 	@$(BIN)/muleteer demo
 
-test: setup
+test: setup $(PROOF)
 	@echo "== model standard"
 	@$(BIN)/muleteer model pull standard
 	@echo "== format: ruff format --check"
@@ -60,8 +61,9 @@ nightly: $(INSTALLED)
 
 # Malformed HTTP, JSON, events and packets; what is a fault of ours ends it, and is shown.
 SEED ?= 1
-fuzz: $(INSTALLED)
+fuzz: $(INSTALLED) $(PROOF)
 	@$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
+	@EXAMPLES=200 $(BIN)/pytest -o cache_dir=.cache/pytest tests/gateway/openapi
 
 clean:
 	rm -rf .venv .cache build dist .ruff_cache .mypy_cache .pytest_cache .hypothesis
@@ -72,6 +74,11 @@ $(INSTALLED): pyproject.toml llama
 		$(BIN)/python -m pip install -q --force-reinstall --no-deps $(WHEELS)/*.whl && \
 		$(BIN)/python -m pip install -e '.[dev]' && touch $@; \
 	fi
+
+# A browser's driver and what makes requests of /openapi.json: 200 MB, and nothing that a device needs.
+$(PROOF): $(INSTALLED)
+	@echo "== install what only tests need"
+	@$(BIN)/python -m pip install -q -e '.[proof]' && touch $@
 
 # Builds nothing when the wheel for this CPU is there already.
 llama: check-python

@@ -354,7 +354,7 @@ REFUSED: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("GET", "/", {}, 404, "not_found"),
     ("GET", "/v1/turns/", {}, 404, "not_found"),
     ("GET", "/%00%ff%0a", {}, 404, "not_found"),
-    ("GET", "/v1/turns", {}, 405, "method_not_allowed"),
+    ("PUT", "/v1/turns", {}, 405, "method_not_allowed"),
     ("DELETE", "/v1/status", {}, 405, "method_not_allowed"),
     ("POST", "/v1/turns", {"content": "message=x"}, 415, "unsupported_media_type"),
     ("POST", "/v1/turns", {"data": {"message": "x"}}, 415, "unsupported_media_type"),

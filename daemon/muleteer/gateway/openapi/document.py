@@ -103,7 +103,7 @@ def _described(
             **_bad(operation, scope, schemas, faults),
         },
     }
-    if parameters := [*_in_path(path), *_in_query(operation)]:
+    if parameters := [*_in_path(path, operation), *_in_query(operation)]:
         told["parameters"] = parameters
     if operation.body is not None:
         schema = _schema(operation.body, schemas, "validation")
@@ -115,8 +115,8 @@ def _good(operation: Operation, schemas: dict[str, object]) -> dict[str, object]
     answers: dict[str, object] = {}
     for status, of in operation.answers.items():
         content: dict[str, object] = {operation.kind: {"schema": _schema(of, schemas)}}
-        if operation.streams and status == 200:
-            content[operation.streams] = {"schema": TEXT}
+        if operation.also and status == 200:
+            content[operation.also] = {}
         answers[str(status)] = {"description": "As asked.", "content": content}
     return answers
 
@@ -140,9 +140,11 @@ def _bad(
     return references
 
 
-def _in_path(path: str) -> list[dict[str, object]]:
-    names = PARAMETER.findall(path)
-    return [{"name": name, "in": "path", "required": True, "schema": TEXT} for name in names]
+def _in_path(path: str, operation: Operation) -> list[dict[str, object]]:
+    return [
+        {"name": name, "in": "path", "required": True, "schema": operation.within.get(name, TEXT)}
+        for name in PARAMETER.findall(path)
+    ]
 
 
 def _in_query(operation: Operation) -> list[dict[str, object]]:

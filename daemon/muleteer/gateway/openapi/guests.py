@@ -21,8 +21,8 @@ MESSAGES: Schema = {"type": "array", "items": OBJECT}
 
 
 def ollama(summary: str, body: Schema | None = None, fails: tuple[int, ...] = ()) -> Operation:
-    streams = LINES if fails == OF_A_TURN else ""
-    return Operation(summary, ANYTHING, body, fails, streams=streams, wrong=shapes.WrongForOllama)
+    also = LINES if fails == OF_A_TURN else ""
+    return Operation(summary, ANYTHING, body, fails, also=also, wrong=shapes.WrongForOllama)
 
 
 GUESTS: dict[str, Operation] = {
@@ -31,7 +31,7 @@ GUESTS: dict[str, Operation] = {
         ANYTHING,
         asked(model=MODEL, messages=MESSAGES),
         OF_A_TURN,
-        streams=EVENTS,
+        also=EVENTS,
     ),
     "GET /v1/models": Operation("OpenAI: the models.", ANYTHING),
     "GET /v1/models/{name}": Operation("OpenAI: one of them.", ANYTHING, fails=(404,)),

@@ -33,16 +33,17 @@ JSON, LINES = "application/json", "application/x-ndjson"
 @dataclass(frozen=True, slots=True)
 class Operation:
     """`body` and `answers` (by status) are types, or a schema as it is; `fails` are the statuses of its own
-    errors, beside those that any request may get; `kind` is the media type of the good answer, `query` are
-    the schemas of its parameters by name, `streams` that of one that comes piece by piece."""
+    errors, beside those that any request may get; `kind` is the media type of the good answer, `query` and
+    `within` (the path) are schemas of parameters by name, `also` that of the same in another form."""
 
     summary: str
     answers: Mapping[int, object]
     body: object = None
     fails: tuple[int, ...] = ()
     query: Mapping[str, Schema] = field(default_factory=dict)
+    within: Mapping[str, Schema] = field(default_factory=dict)
     kind: str = JSON
-    streams: str = ""
+    also: str = ""
     wrong: type = shapes.Wrong
 
 
@@ -51,6 +52,9 @@ def number(least: int, most: int) -> Schema:
 
 
 LIMIT = {"limit": number(1, memory.MOST_AT_ONCE)}
+SESSION: Mapping[str, Schema] = {
+    "name": {"type": "string", "pattern": requests.SESSION, "minLength": 1, "maxLength": 64}
+}
 OF_A_TURN = (404, 413, 499, 500, 502, 503)
 OUTCOMES: Mapping[int, object] = {200: TurnFinished, 202: Confirm}
 TURN = {200: shapes.TurnWhole}
@@ -62,7 +66,7 @@ NATIVE: dict[str, Operation] = {
         OUTCOMES,
         requests.TurnRequest,
         OF_A_TURN,
-        streams=EVENTS,
+        also=EVENTS,
     ),
     "GET /v1/turns": Operation("The last turns of this client, newest first.", {200: shapes.TurnList}),
     "GET /v1/turns/{turn}": Operation("One of them, whole.", TURN, fails=(404,)),
@@ -73,11 +77,11 @@ NATIVE: dict[str, Operation] = {
         OUTCOMES,
         requests.ConfirmRequest,
         OF_A_TURN,
-        streams=EVENTS,
+        also=EVENTS,
     ),
     "GET /v1/turns/{turn}/events": Operation(
         "Follow a turn that runs, from its first event; of one that has ended, the outcome.",
-        {200: TEXT},
+        {200: {}},
         fails=(404,),
         kind=EVENTS,
     ),
@@ -88,13 +92,16 @@ NATIVE: dict[str, Operation] = {
     ),
     "GET /v1/status": Operation("What this device is doing.", {200: shapes.Status}),
     "GET /healthz": Operation("200 when a turn can be served now.", {200: shapes.Ready}, fails=(503,)),
-    "GET /metrics": Operation(
-        "What is counted, in Prometheus' text format.", {200: TEXT}, kind="text/plain"
-    ),
+    "GET /metrics": Operation("What is counted, in Prometheus' text format.", {200: TEXT}, kind="text/plain"),
     "GET /openapi.json": Operation("This document.", {200: {"type": "object"}}),
-    "GET /": Operation("The page, for browsers.", {200: TEXT}, kind="text/html"),
+    "GET /": Operation(
+        "The page, for browsers; who does not want HTML reads that Ollama is running.",
+        {200: TEXT},
+        kind="text/html",
+        also="text/plain",
+    ),
     "GET /v1/events": Operation(
-        "What happens here, to nobody's turn, until one side leaves.", {200: TEXT}, fails=(503,), kind=EVENTS
+        "What happens here, to nobody's turn, until one side leaves.", {200: {}}, fails=(503,), kind=EVENTS
     ),
     "GET /v1/skills": Operation("Skills, and why some are disabled.", {200: shapes.SkillList}),
     "POST /v1/skills/{handle}": Operation(
@@ -104,9 +111,7 @@ NATIVE: dict[str, Operation] = {
     "POST /v1/tools/{handle}": Operation(
         "Turn a tool on or off, or rename it.", {200: shapes.Listed}, steering.Wish, (404, 409, 503)
     ),
-    "POST /v1/tools/{name}/call": Operation(
-        "Call one tool by hand.", {200: shapes.CallResult}, calls.Call
-    ),
+    "POST /v1/tools/{name}/call": Operation("Call one tool by hand.", {200: shapes.CallResult}, calls.Call),
     "POST /v1/checks": Operation(
         "What is wrong with skills, installed or not.", {200: shapes.CheckReport}, checks.Checks
     ),
@@ -136,20 +141,18 @@ NATIVE: dict[str, Operation] = {
     "POST /v1/memory/notes": Operation(
         "Take notes in, all or none.", {200: shapes.NotesKept}, memory.GivenNotes, (503,)
     ),
-    "POST /v1/memory/forget": Operation(
-        "Remove for good.", {200: shapes.Forgotten}, memory.Doomed, (503,)
-    ),
+    "POST /v1/memory/forget": Operation("Remove for good.", {200: shapes.Forgotten}, memory.Doomed, (503,)),
     "GET /v1/sessions": Operation("Conversations by name.", {200: shapes.SessionList}, fails=(503,)),
-    "GET /v1/sessions/{name}": Operation("What is told again of one.", {200: shapes.SessionMessages}),
-    "DELETE /v1/sessions/{name}": Operation("Forget one.", {200: shapes.SessionForgotten}, fails=(503,)),
+    "GET /v1/sessions/{name}": Operation(
+        "What is told again of one.", {200: shapes.SessionMessages}, within=SESSION
+    ),
+    "DELETE /v1/sessions/{name}": Operation(
+        "Forget one.", {200: shapes.SessionForgotten}, fails=(503,), within=SESSION
+    ),
     "GET /v1/timers": Operation("Timers and alarms that are set.", {200: shapes.TimerList}, fails=(503,)),
-    "DELETE /v1/timers/{number}": Operation(
-        "Cancel one.", {200: shapes.TimerCancelled}, fails=(404, 503)
-    ),
+    "DELETE /v1/timers/{number}": Operation("Cancel one.", {200: shapes.TimerCancelled}, fails=(404, 503)),
     "GET /v1/offline": Operation("Whether tools stay off the network.", {200: shapes.Offline}),
-    "PUT /v1/offline": Operation(
-        "Choose whether they do.", {200: shapes.Offline}, offline.Chosen, (503,)
-    ),
+    "PUT /v1/offline": Operation("Choose whether they do.", {200: shapes.Offline}, offline.Chosen, (503,)),
     "POST /v1/background": Operation(
         "Run a skill for the slot that is due; answers when it has ended.",
         {200: shapes.Ended},
@@ -181,9 +184,7 @@ NATIVE: dict[str, Operation] = {
     ),
     "GET /v1/devices": Operation("What is announced on the network.", {200: shapes.Devices}),
     "GET /v1/tokens": Operation("Who may use this device over the network.", {200: shapes.TokenList}),
-    "POST /v1/tokens": Operation(
-        "Make a token.", {200: shapes.TokenMade}, tokens.NewToken, (409, 503)
-    ),
+    "POST /v1/tokens": Operation("Make a token.", {200: shapes.TokenMade}, tokens.NewToken, (409, 503)),
     "DELETE /v1/tokens/{name}": Operation(
         "Make a token invalid, at once.", {200: shapes.Revoked}, fails=(404, 503)
     ),
@@ -198,4 +199,4 @@ NATIVE: dict[str, Operation] = {
     ),
     "POST /v1/pair/code": Operation("Show a code.", {200: shapes.CodeShown}, tokens.NewToken, (409,)),
     "GET /v1/pair/code": Operation("Whether one is shown.", {200: {"type": "object"}}, fails=(409,)),
-}  # fmt: skip
+}
