@@ -59,7 +59,8 @@ def _changed(value: Any, chance: random.Random) -> Any:
 
 
 def _message(chance: random.Random) -> bytes:
-    made = {"jsonrpc": "2.0", "id": 1, **chance.choice(WHOLE)}
+    kind = chance.choice(WHOLE)
+    made = {"jsonrpc": "2.0", **({} if kind["method"].startswith("notifications") else {"id": 1}), **kind}
     for _ in range(chance.randrange(3)):
         made = _changed(made, chance)
     content = json.dumps(made).encode()
