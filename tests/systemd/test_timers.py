@@ -18,6 +18,20 @@ pytestmark = pytest.mark.model("tiny")
 FAKETIME = f"/usr/lib/{os.uname().machine}-linux-gnu/faketime/libfaketime.so.1"
 OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:0/5")
 
+# Clients of the socket that stay: event streams, as open pages have them.
+CLIENTS = """\
+import os, socket, sys, threading
+clients = []
+for _ in range(int(sys.argv[1])):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect("/run/muleteer/muleteer.sock")
+    client.sendall(b"GET /v1/events HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+    assert b"200 OK" in client.recv(4096)
+    clients.append(client)
+print(os.getpid(), flush=True)
+threading.Event().wait()
+"""
+
 
 def entries(service: Machine, skill: str) -> list[str]:
     """The slots in the inbox."""
@@ -57,13 +71,22 @@ def _next(service: Machine) -> str:
     return service.said("systemctl", "show", "muleteer-turn@morning-look.timer", *shown)
 
 
-def test_a_turn_is_run_once_for_its_slot_whoever_asks(service: Machine) -> None:
-    first = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
-    assert first["state"] == "done"
+def test_twelve_open_clients_are_one_run_of_a_slot_whoever_asks(service: Machine) -> None:
+    service.write("/srv/clients.py", CLIENTS)
+    clients = service.start("/usr/bin/python3", "/srv/clients.py", "12")
+    assert clients.stdout
+    process = clients.stdout.readline().strip()
+    assert process.isdecimal(), process
+    asked = [service.start(COMMAND, "turn", "--json", "morning-look") for _ in range(12)]
+    ended = [json.loads(each.communicate(timeout=120)[0]) for each in asked]
+    assert [each["state"] for each in ended].count("done") == 1, ended
+    (slot,) = {each["slot"] for each in ended}
     again = json.loads(service.said(COMMAND, "turn", "--json", "morning-look"))
-    assert (again["state"], again["slot"]) == ("skipped", first["slot"])
+    assert (again["state"], again["slot"]) == ("skipped", slot)
     service.run("systemctl", "start", "muleteer-turn@morning-look.service")
-    assert entries(service, "morning-look") == [first["slot"]]
+    assert entries(service, "morning-look") == [slot]
+    service.run("kill", process)
+    clients.communicate(timeout=60)
 
 
 def test_a_timer_fires_once_a_slot_across_a_reboot(service: Machine) -> None:
