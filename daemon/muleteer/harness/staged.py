@@ -1,11 +1,13 @@
 """A caller's own tools, any number of them, on a constrained brain: which to call, and with what.
 
     shortlist (code) -> one scored choice over names and `none` -> the arguments, filled under one schema
+      unsure: every name is scored, and the likeliest are chosen among once more
 
 The menu holds names and descriptions only; one schema at a time reaches the model. A menu that is short is
-the same for every message and stays decoded; of a long one the shortlist's lines are shown. Each schema's
-prompt begins the same as well, and is found again by its content. A tool whose schema cannot be enforced is
-refused by name. Knows nothing of skills, turns or running a tool.
+the same for every message and stays decoded; of a long one the shortlist's lines are shown, and the whole of
+it where the words of the message do not lead to a tool. Each schema's prompt begins the same as well, and is
+found again by its content. A tool whose schema cannot be enforced is refused by name. Knows nothing of
+skills, turns or running a tool.
 """
 
 from __future__ import annotations
@@ -44,6 +46,12 @@ WHOLE = 24
 # function fits it refuses 10 at 0.5, 16 at 0.25 and 19 at 0.15; of 23 for which one does it takes the right
 # one for 22, 21 and 19.
 NONE_SHARE = 0.25
+
+# A first choice with less than this is looked at again with every name.
+SURE = 0.6
+
+# Names of that look which the second choice is among, with those of the first.
+LIKELIEST = 5
 
 # Characters of a description in the menu: its first sentence says what a function does, the rest costs.
 DESCRIPTION = 200
@@ -103,7 +111,7 @@ class Staged:
     ) -> None:
         self.refused: dict[str, str] = {}
         self._scored, self._whole, self._none_share = scored, whole, none_share
-        self._pinned = pinned
+        self._pinned, self._tokens = pinned, 0
         self.tools: dict[str, ToolSpec] = {}
         for tool in tools:
             try:
@@ -142,6 +150,7 @@ class Staged:
         named: str = "",
         results: Sequence[tuple[Called, str]] = (),
         limit: int | None = None,
+        wide: int = 0,
         fit: Fit = whole_prompt,
     ) -> Decision:
         """What to call for the last of `messages`, which is the user's; the first may be the caller's own
@@ -149,7 +158,8 @@ class Staged:
 
         `must`: `none` is no answer. `named` is called, without a choice. At most `most` calls. `results`: the
         calls made for it already, which are not asked for again, with what they returned. `fit` makes each
-        prompt fit its budget; `limit` is that of all arguments in tokens. Raises as the lane does."""
+        prompt fit its budget; `limit` is that of all arguments in tokens, `wide` that of a menu that may be
+        shown whole where the shortlist leaves a doubt. Raises as the lane does."""
         calls: list[Called] = []
         shares: dict[str, float] = {}
         used = 0
@@ -159,7 +169,7 @@ class Staged:
             asked = _asked(messages, results, calls)
             name = named
             if not name:
-                found = await self._choose(lane, ledger, offered, asked, fit)
+                found = await self._weigh(lane, ledger, offered, asked, fit, 0 if calls else wide)
                 shares = shares or found
                 name = self._decided(found, must and not calls)
             room = ARGUMENTS if limit is None else min(ARGUMENTS, limit - used)
@@ -204,11 +214,40 @@ class Staged:
             rules = render("guest_rules", rules=rules, told=told.content)
         return Conversation((Message("system", rules), *messages), constant=constant)
 
+    async def _weigh(
+        self,
+        lane: Lane,
+        ledger: Ledger,
+        offered: Sequence[str],
+        messages: Sequence[Message],
+        fit: Fit,
+        wide: int,
+    ) -> dict[str, float]:
+        """The shares that decide. The words of a message may lead nowhere, as when it is in another language
+        than the descriptions; then the model looks at every name, and at the likeliest ones again."""
+        first = await self._choose(lane, ledger, offered, messages, fit)
+        best = max((name for name in first if name != NONE), key=lambda name: first[name])
+        if len(offered) == len(self.tools) or first[best] >= SURE or not await self._fits(lane, wide):
+            return first
+        every = await self._choose(lane, ledger, tuple(self.tools), messages, fit)
+        if every[NONE] == max(every.values()) and first[NONE] == max(first.values()):
+            return first
+        likely = sorted(self.tools, key=lambda name: -every[name])[:LIKELIEST]
+        again = tuple(name for name in self.tools if name in likely or name == best)
+        return await self._choose(lane, ledger, again, messages, fit)
+
+    async def _fits(self, lane: Lane, wide: int) -> bool:
+        """Whether the whole menu has at most so many tokens."""
+        if wide and not self._tokens:
+            self._tokens = await lane.count("\n".join(self._lines.values()))
+        return 0 < self._tokens <= wide
+
     async def _choose(
         self, lane: Lane, ledger: Ledger, offered: Sequence[str], messages: Sequence[Message], fit: Fit
     ) -> dict[str, float]:
         options = (*offered, NONE)
-        shown = tuple(self.tools) if len(self.tools) <= self._whole else offered
+        whole = len(self.tools) <= self._whole or len(offered) == len(self.tools)
+        shown = tuple(self.tools) if whole else offered
         prompt = await fit(lambda some: self._choosing(shown, some), messages)
         ledger.allow(1)
         choice = await lane.choose(prompt, options)

@@ -10,6 +10,7 @@ import pytest
 from muleteer.gateway.openai.wire import ANY_OBJECT, completion
 from muleteer.gateway.reading import WrongError, read
 from muleteer.harness.guests.ask import Said
+from tests.gateway.openai.fuzz_bodies import fuzz
 
 USER = {"role": "user", "content": "hello"}
 
@@ -99,3 +100,7 @@ def test_what_is_wrong_says_where(more: dict[str, Any], at: str, says: str) -> N
 def test_what_is_no_json_object_is_refused(body: bytes) -> None:
     with pytest.raises(WrongError):
         completion(read(body))
+
+
+def test_whatever_comes_is_taken_or_refused_with_a_sentence() -> None:
+    assert 100 < fuzz(1, 2000) < 1000

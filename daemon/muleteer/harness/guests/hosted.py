@@ -49,6 +49,9 @@ MOST_ROUNDS = 8
 # The guest's instructions may take this share of the context: tools and conversation must have room as well.
 INSTRUCTIONS = 3
 
+# A menu of many tools may take this share of it, where it is shown whole.
+MENU = 3
+
 # Characters of all results together that an answer is written from: about 1,200 tokens.
 RESULTS = 5000
 
@@ -131,6 +134,7 @@ class _Hosted:
             named=named,
             results=[(Called(made.name, made.arguments), made.result) for made in talk.made],
             limit=self._ask.limit,
+            wide=self._context // MENU,
             fit=self._room.fit,
         )
         if decision.calls:
