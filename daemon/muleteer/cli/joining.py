@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException
@@ -18,6 +19,7 @@ from muleteer.cli.remote import PORT, PinnedConnection, Remote
 from muleteer.errors import PairingError, SocketError
 from muleteer.exchange import CLIENT, DEVICE, client_half, finish, seal, unseal
 
+HOST = re.compile(r"[0-9a-z._:%-]+")  # a name or an IP address, in small letters
 HEADERS = {"Content-Type": "application/json"}
 
 
@@ -92,7 +94,12 @@ def _split(address: str) -> tuple[str, int]:
         host, port = found.hostname, found.port
     except ValueError:
         host = port = None
-    if not host or found.netloc != found.geturl().removeprefix("//"):
+    if (
+        not host
+        or not HOST.fullmatch(host)
+        or found.netloc != found.geturl().removeprefix("//")
+        or "@" in address
+    ):
         raise PairingError(f"{address!r} is no address; write it like 192.168.1.20 or kitchen.local:{PORT}.")
     return host, port or PORT
 
