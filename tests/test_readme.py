@@ -67,6 +67,7 @@ EXPECTED = {
     "http://muleteer/v1/tools": r"current_time",
     "http://muleteer/v1/timers": r'"timers":',
     "http://muleteer/healthz": r'"state": ?"ready"',
+    "http://muleteer/v1/chat/completions": r'"content": ?"[^"]*391',
     "http://muleteer/api/chat": r'"content":"[^"]*391[\s\S]*"done_reason":"stop"',
     "muleteer tools disable device-info": r"@device-info is disabled\.",
     "muleteer tools enable device-info": r"@device-info is enabled\.",
