@@ -201,6 +201,16 @@ async def test_a_question_is_asked_and_the_answer_taken_on_any_connection(
     assert [message for message, _ in voice.harness.asked] == ["lamp on", "Yes"]
 
 
+@pytest.mark.parametrize("before", ["The door is shut.", "The door is shut. ", "The door is shut.\n"])
+async def test_what_was_done_before_the_question_is_said_with_it(voice: Voice, before: str) -> None:
+    voice.harness.script = (STARTED, TextDelta(before), ASKED)
+    async with voice.tcp() as client:
+        events = await say(client, "shut the door and turn on the lamp")
+    whole = events[-2].data["text"]
+    assert whole.split() == ["The", "door", "is", "shut.", "Shall", "I?"]
+    assert "".join(each.data["text"] for each in events[1:-2]) == whole
+
+
 async def test_a_yes_elsewhere_and_another_request_leave_a_question_alone(voice: Voice) -> None:
     voice.harness.script = (STARTED, ASKED)
     voice.harness.open["t1"] = PENDING

@@ -82,8 +82,8 @@ class Talks:
                 yield HandledChunk(sentence).event()
         if isinstance(event, Confirm):
             self._ask(session, event.turn)
-        text, handled = _ending(event)
-        if handled and (rest := text.removeprefix(spoken)):
+        text, handled = _ending(event, turn.text)
+        if handled and text.startswith(spoken) and (rest := text.removeprefix(spoken)):
             if not spoken:
                 yield HandledStart(context).event()
             spoken += rest
@@ -98,14 +98,16 @@ class Talks:
             self._questions.popitem(last=False)
 
 
-def _ending(outcome: Outcome) -> tuple[str, bool]:
-    """What to say of it, and whether anything came of what was said."""
+def _ending(outcome: Outcome, before: str) -> tuple[str, bool]:
+    """What to say of it, and whether anything came of what was said. `before` is what the turn said itself,
+    such as of the requests before the one it asks about."""
     match outcome:
         case TurnFinished():
             found = not outcome.calls or any(call.status in ("ok", "empty") for call in outcome.calls)
             return outcome.answer, found and not outcome.answer.startswith(_undone())
         case Confirm():
-            return outcome.question, True
+            gap = "" if not before or before[-1].isspace() else " "
+            return f"{before}{gap}{outcome.question}", True
         case TurnFailed():
             return outcome.message, False
 
