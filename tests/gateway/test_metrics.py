@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 
 import muleteer
 from muleteer.engine.protocol import EngineStatus, Held, Use
+from muleteer.gateway.app import Report
 from muleteer.gateway.metrics import Watched, metrics_route
 from muleteer.gateway.tally import MOST_LEVELS, Requests, Tally
 from muleteer.harness.events import CallFinished, LevelFinished, LevelUse, TurnFailed
@@ -83,9 +85,7 @@ async def test_the_engine_is_told_of_as_it_is(served: Served) -> None:
 
 
 async def test_the_board_the_seat_and_the_background_are_told_where_they_are_known(served: Served) -> None:
-    from starlette.applications import Starlette
-
-    sections = {
+    sections: dict[str, Report] = {
         "heat": lambda: {"celsius": 61.5, "throttled": True, "undervoltage": False},
         "seat": lambda: {"role": "no majority"},
         "offline": lambda: {"mode": "on", "offline": True, "reason": "so chosen"},

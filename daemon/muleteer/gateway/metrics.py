@@ -72,7 +72,7 @@ class _State(Collector):
 
     def _turns(self) -> Iterator[Metric]:
         counts = self._watched.turns.counts()
-        ended = {kind: counts[kind] for kind in KINDS}
+        ended: dict[str, float] = {kind: counts[kind] for kind in KINDS}
         yield _counter("turns", "Turns that have ended, by outcome.", "outcome", ended)
         running = {state: counts[state] for state in ("running", "waiting")}
         yield _gauge("turns_now", "Turns that run, or wait for the model.", "state", running)

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from muleteer.gateway import replies
+from muleteer.gateway.app import Report
 from muleteer.gateway.page import page_route
 from muleteer.gateway.seat import seat_routes
 from muleteer.gateway.sessions import Conversations
@@ -31,7 +32,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 CHECKS = (Path(__file__).parent / "checks.js").read_text().partition("\n\n")[2].rstrip()
 WIDE, PHONE = {"width": 1200, "height": 800}, {"width": 360, "height": 740}
 
-TOLD = {
+TOLD: dict[str, Report] = {
     "heat": lambda: {"celsius": 54.2, "throttled": False, "undervoltage": False},
     "offline": lambda: {"mode": "on", "offline": True, "reason": "so chosen with `muleteer offline on`"},
 }

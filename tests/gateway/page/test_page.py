@@ -195,7 +195,7 @@ async def test_it_is_usable_by_keyboard_and_named_for_screen_readers(
         await sign_in(net, seen)
         assert await seen.check("nameless") == []
         for role in ("banner", "main", "complementary"):
-            assert await page.get_by_role(role).count() == 1  # type: ignore[arg-type]
+            assert await page.get_by_role(role).count() == 1
         assert await page.locator("[aria-live=polite], [role=status], [role=alert]").count() >= 2
         await page.get_by_label("Message").fill("x")
         order = []
