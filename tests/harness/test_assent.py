@@ -1,89 +1,37 @@
-"""What is a yes, what is a no, and what is neither."""
+"""What is a plain yes or no."""
 
 from __future__ import annotations
 
 import pytest
 
-from muleteer.harness.assent import _NO, _YES, _phrases, assent
-from muleteer.harness.phrases import LANGUAGES
+from muleteer.harness.assent import assent
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "yes",
-        " Yes.",
-        "YES, please!",
-        "Yeah, go ahead.",
-        "okay, do it",
-        "Ja, bitte.",
-        "Ja gerne",
-        "Natürlich",
-        "Sí, por favor.",
-        "si",
-        "Oui, vas-y !",
-        "D\N{RIGHT SINGLE QUOTATION MARK}accord.",
-        "Sì, grazie.",
-        "Ja, doe maar",
-        "Sim, com certeza.",
-        "Evet, lütfen.",
-        "Tabii ki",
+        " Yes, please! ",
+        "Ja, mach das.",
+        "¡Sí!",
+        "d\N{RIGHT SINGLE QUOTATION MARK}accord",
+        "Evet",
+        "OK",
     ],
 )
-def test_a_plain_yes(said: str) -> None:
-    assert assent(said) is True
+def test_a_yes(message: str) -> None:
+    assert assent(message) is True
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        "No.",
-        "no, thank you",
-        "Don't!",
-        "Don\N{RIGHT SINGLE QUOTATION MARK}t do it.",
-        "never mind",
-        "Nein danke",
-        "Mach das nicht",
-        "No, gracias.",
-        "Non merci",
-        "No, grazie",
-        "Nee, laat maar",
-        "Não, obrigado.",
-        "Hayır.",
-        "hayır, gerek yok",
-    ],
+    "message", ["No.", "Nein danke", "don\N{RIGHT SINGLE QUOTATION MARK}t", "Hayır", "Não, obrigado"]
 )
-def test_a_plain_no(said: str) -> None:
-    assert assent(said) is False
+def test_a_no(message: str) -> None:
+    assert assent(message) is False
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        "",
-        "?!",
-        "please",
-        "bitte",
-        "yes, but the other lamp",
-        "yes no",
-        "ok, don't",
-        "no problem",
-        "not sure",
-        "What time is it?",
-        "yes yes yes yes yes yes yes yes yes",
-        "yesterday",
-        "ja und mach auch das Radio an",
-        "\N{THUMBS UP SIGN}",
-    ],
+    "message", ["", "yes but the other lamp", "no idea, what is it?", "yesterday", "ja oder nein"]
 )
-def test_anything_else_is_neither(said: str) -> None:
-    assert assent(said) is None
-
-
-def test_every_language_has_both_and_no_word_means_both() -> None:
-    assert set(_YES) == set(_NO) == set(LANGUAGES)
-    yes, no = (set().union(*map(_phrases, each.values())) for each in (_YES, _NO))
-    assert not yes & no
-    for language in LANGUAGES:
-        assert all(assent(" ".join(each)) is True for each in _phrases(_YES[language]))
-        assert all(assent(" ".join(each)) is False for each in _phrases(_NO[language]))
+def test_what_says_more_is_neither(message: str) -> None:
+    assert assent(message) is None

@@ -111,3 +111,54 @@ async def test_no_more_than_so_many_are_scored_however_alike_they_are() -> None:
     brain = ScriptedBrain(Choose({NONE: 1.0}))
     await Staged(tools).decide(brain, ledger(), said("What is the weather in the city?"))
     assert len(brain.options[0]) == SCORED + 1
+
+
+MANY = [spec(f"tool_{i}", f"Does thing {i}.") for i in range(30)]
+
+
+async def test_where_the_words_lead_nowhere_every_name_is_looked_at_and_the_likeliest_again() -> None:
+    far = [*MANY, spec("turn_off_light", "Switch a light off.")]
+    brain = ScriptedBrain(
+        Choose({NONE: 0.6, "tool_0": 0.4}),
+        Choose({"turn_off_light": 0.7, "tool_9": 0.2, NONE: 0.1}),
+        Choose({"turn_off_light": 0.9, NONE: 0.1}),
+        Fill({"place": "Küche"}),
+    )
+    found = await Staged(far).decide(brain, ledger(), said("Mach die Küche dunkel"), wide=1000)
+    assert [call.name for call in found.calls] == ["turn_off_light"]
+    narrow, every, again = (set(options) for options in brain.options)
+    assert "turn_off_light" not in narrow
+    assert len(every) == len(far) + 1
+    assert {"turn_off_light", "tool_0", "tool_9", NONE} <= again
+    assert len(again) <= 7
+
+
+async def test_no_second_look_where_the_first_is_sure_or_the_menu_does_not_fit_or_none_is_meant_twice() -> (
+    None
+):
+    sure = ScriptedBrain(Choose({"tool_3": 0.8, NONE: 0.2}), Fill({"place": ""}))
+    assert (await Staged(MANY).decide(sure, ledger(), said("thing 3"), wide=1000)).calls
+    doubt = Choose({NONE: 0.9, "tool_0": 0.1})
+    assert not (await Staged(MANY).decide(ScriptedBrain(doubt), ledger(), said("?"), wide=50)).calls
+    assert not (await Staged(MANY).decide(ScriptedBrain(doubt, doubt), ledger(), said("?"), wide=1000)).calls
+
+
+async def test_results_are_shown_and_their_call_is_not_asked_for_again() -> None:
+    done = [(Called("weather", {"place": "Oslo"}), "dry " * 2000)]
+    brain = ScriptedBrain(Choose({"weather": 1.0}), Fill({"place": "Oslo"}))
+    found = await Staged([spec("weather")]).decide(brain, ledger(), said("Oslo?"), results=done)
+    assert found.calls == ()
+    shown = brain.asked[0].messages[-1].content
+    assert 'weather({"place": "Oslo"}): dry' in shown
+    assert "characters cut]" in shown
+
+
+async def test_a_callers_instructions_stand_below_our_rules_in_one_message() -> None:
+    brain = ScriptedBrain(Choose({NONE: 1.0}))
+    told = (Message("system", "Rooms: hall."), *said("?"))
+    await Staged([spec("weather")], pinned=False).decide(brain, ledger(), told)
+    system, user = brain.asked[0].messages
+    assert system.content.startswith("You choose the function")
+    assert system.content.endswith("Rooms: hall.")
+    assert brain.asked[0].constant == 0
+    assert user.role == "user"
