@@ -35,16 +35,16 @@ async def test_an_agent_asks_by_mcp(served: Served) -> None:
 
 
 async def test_home_assistant_turns_on_a_light(served: Served) -> None:
-    transport = httpx.AsyncHTTPTransport(uds=str(served.socket))
-    client = ollama.AsyncClient(host="http://localhost", transport=transport)
-    said = [
-        ollama.Message(role="system", content=SYSTEM),
-        ollama.Message(role="user", content="Turn on the reading lamp"),
-    ]
-    asked = await talk(client, said, tools=TOOLS)
+    async with httpx.AsyncHTTPTransport(uds=str(served.socket)) as transport:
+        client = ollama.AsyncClient(host="http://localhost", transport=transport)
+        said = [
+            ollama.Message(role="system", content=SYSTEM),
+            ollama.Message(role="user", content="Turn on the reading lamp"),
+        ]
+        asked = await talk(client, said, tools=TOOLS)
+        shown = await client.show("muleteer")
     (call,) = asked.tool_calls or ()
     assert call.function.name == "HassTurnOn"
     assert "lamp" in str(call.function.arguments["name"]).lower()
-    shown = await client.show("muleteer")
     assert shown.details
     assert (shown.details.family, shown.details.quantization_level) == ("qwen2", "Q4_K_M")
