@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import configparser
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from muleteer import paths
+from muleteer.gateway import activation, tcp
 from muleteer.systemd import installing
 from muleteer.systemd.installing import Wish, drop_in
+from muleteer.systemd.manager import Manager
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,3 +74,62 @@ def test_no_unit_orders_a_timer_after_a_synchronised_clock() -> None:
     for path in (ROOT / "systemd").rglob("muleteer-turn@.timer"):
         assert "DefaultDependencies=no" in path.read_text()
         assert "time-s" not in path.read_text()
+
+
+def steps_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wish: Wish) -> list[str]:
+    monkeypatch.setattr(Manager, "asks", lambda *_: "")
+    (tmp_path / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
+    manager = Manager(root=tmp_path)
+    return [str(step) for step in installing.install(manager, Path(installing.PROGRAM), wish)]
+
+
+def test_a_port_is_opened_by_systemd_only_where_the_settings_open_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "etc/systemd/system" / installing.TCP
+    assert not any(installing.TCP in step for step in steps_of(tmp_path, monkeypatch, Wish()))
+    steps = steps_of(tmp_path, monkeypatch, Wish(listen=tcp.addresses("lan", 8765)))
+    assert f"write {path}" in steps
+    assert f"run   systemctl enable {installing.TCP}" in steps
+    path.write_text("there")
+    steps = steps_of(tmp_path, monkeypatch, Wish())  # and it goes with them
+    assert steps.index(f"run   systemctl disable --now {installing.TCP}") < steps.index(f"remove {path}")
+
+
+def test_the_unit_of_the_port_listens_as_the_settings_say() -> None:
+    assert tcp.addresses("off", 8765) == tcp.addresses("lan", 0) == []
+    assert tcp.addresses("loopback", 99)[0] == "127.0.0.1:99"
+    assert tcp.addresses("lan", 99)[0] == "0.0.0.0:99"
+    wish = Wish(listen=("127.0.0.1:99", "[::1]:99"))
+    (written,) = installing._port(Manager(), wish)
+    assert isinstance(written, installing.Write)
+    parser = configparser.RawConfigParser(strict=False, comment_prefixes=("#",))
+    parser.read_string(written.text)
+    assert parser["Socket"]["FileDescriptorName"] == activation.TCP
+    assert "ListenStream=127.0.0.1:99\nListenStream=[::1]:99\n" in written.text
+    assert "muleteer.service" in parser["Install"]["WantedBy"]  # so that a start of it opens the port first
+
+
+@pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="dpkg-deb is not here: apt-get install dpkg")
+def test_packages_of_two_architectures_differ_in_nothing_but_what_was_compiled(tmp_path: Path) -> None:
+    """What is outside of the virtual environment, and what dpkg does with it, is for every architecture."""
+    (tmp_path / "venv/bin").mkdir(parents=True)
+    (tmp_path / "venv/bin/muleteer").touch(0o755)
+    packages = []
+    for architecture in ("amd64", "arm64"):
+        options = ["--venv", tmp_path / "venv", "--out", tmp_path, "--architecture", architecture]
+        command = [sys.executable, str(ROOT / ".ci/deb.py"), *map(str, options)]
+        said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+        folder = tmp_path / architecture
+        package = said.strip().rpartition("\n")[2]
+        subprocess.run(["dpkg-deb", "--raw-extract", package, str(folder)], check=True)
+        text = (folder / "DEBIAN/control").read_text()
+        assert f"\nArchitecture: {architecture}\n" in text
+        (folder / "DEBIAN/control").write_text(text.replace(architecture, "any"))
+        packages.append(
+            {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+        )
+    first, second = packages
+    assert first == second
+    assert "usr/lib/systemd/system/muleteer.service" in first
+    assert not any(content.startswith(b"\x7fELF") for content in first.values())

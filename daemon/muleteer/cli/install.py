@@ -26,14 +26,15 @@ def install(user: bool, dry_run: bool, no_start: bool) -> None:
     """Make the daemon a service of systemd that starts with the system, and start it.
 
     Done again, it brings the service up to date with this Muleteer and with the settings (service.*, folders
-    in homes). State, models and settings stay. Where a Debian package has brought the service, only what
-    follows from the settings is done.
+    in homes, gateway.listen). State, models and settings stay. Where a Debian package has brought the
+    service, only what follows from the settings is done.
 
     \b
     Example:
       sudo muleteer install --dry-run
     """
     from muleteer import config, paths
+    from muleteer.gateway import tcp
     from muleteer.systemd import installing
     from muleteer.systemd.manager import Manager
 
@@ -47,6 +48,7 @@ def install(user: bool, dry_run: bool, no_start: bool) -> None:
         settings.service.memory_max,
         (*settings.files.folders, *settings.calendar.folders),
         settings.service.lan_only,
+        tcp.addresses(settings.gateway.listen, settings.gateway.port),
     )
     _carry_out(installing.install(Manager(user), program, wish, not no_start), user, dry_run)
     if not dry_run:

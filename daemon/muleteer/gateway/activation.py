@@ -44,7 +44,7 @@ class Listeners:
     def refuse_tcp(self, why: str) -> None:
         """Serve none of the TCP sockets: who connects to one is told nothing."""
         for sock in self.tcp:
-            log.warning("The TCP socket that systemd handed over is not served: %s.", why)
+            log.warning("The port that systemd has opened is not served (%s); run `muleteer install`.", why)
             sock.close()
 
     @classmethod

@@ -63,6 +63,14 @@ def listen_tcp(where: Where, port: int, folder: Path) -> Tcp:
     raise OSError(errno.EADDRINUSE, f"port {port} and the {NEXT_PORTS} after it are taken; set gateway.port")
 
 
+def addresses(where: Literal["off"] | Where, port: int) -> list[str]:
+    """Where to listen, as a unit of systemd says it; none where the daemon has to look for a port itself."""
+    if where == "off" or not port:
+        return []
+    ipv4, ipv6 = HOSTS[where]
+    return [f"{ipv4}:{port}", *([f"[{ipv6}]:{port}"] if Path("/proc/net/if_inet6").exists() else [])]
+
+
 def fits(sock: socket.socket, where: Where) -> bool:
     """Whether a socket that was opened elsewhere listens where the settings want it."""
     return where == "lan" or ip_address(str(sock.getsockname()[0]).partition("%")[0]).is_loopback

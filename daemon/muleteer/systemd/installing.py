@@ -24,6 +24,22 @@ STARTED = ("muleteer.socket", "muleteer.service")
 NEWER = {"RestartSteps": 254, "RestartMaxDelaySec": 254}  # settings, by the version that brought them
 PACKAGED = "usr/lib/systemd/system"  # where packages put units
 DROP_IN = "muleteer.service.d/50-settings.conf"
+TCP = "muleteer-tcp.socket"  # made where the settings open the network, and only there
+TCP_UNIT = """\
+# Written by `muleteer install` from the settings; the next one overwrites it. If it fails, since the port is
+# taken, the daemon opens the next free one itself.
+[Unit]
+Description=Muleteer's port for clients on the network
+
+[Socket]
+{streams}
+BindIPv6Only=ipv6-only
+FileDescriptorName=tcp
+Service=muleteer.service
+
+[Install]
+WantedBy=sockets.target muleteer.service
+"""
 # Private addresses (RFC 1918, RFC 4193), and the multicast by which devices find each other.
 LAN = "localhost link-local multicast 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"
 HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
@@ -31,13 +47,14 @@ HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the unit gets from the settings: MiB of memory (0: no limit), folders that are read, and whether
-    it reaches the home's network alone."""
+    """What the units get from the settings: MiB of memory (0: no limit), folders that are read, whether the
+    home's network alone is reached, and where clients connect over TCP, such as 127.0.0.1:8765."""
 
     memory_high: int = 0
     memory_max: int = 0
     folders: Sequence[Path] = ()
     lan_only: bool = False
+    listen: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +133,30 @@ def install(manager: Manager, program: Path, wish: Wish, start: bool = True) -> 
         steps.append(Write(manager.units / DROP_IN, text))
     elif (manager.units / DROP_IN).exists():
         steps.append(Remove(manager.units / DROP_IN))
+    steps += _port(manager, wish)
     if not manager.user and not packaged:
         steps += _people(manager)
     changed = any(step.needed() for step in steps if not isinstance(step, Run))
     steps.append(Run(tuple(manager.command("daemon-reload"))))
     if not packaged:
         steps.append(Run(tuple(manager.command("enable", *STARTED, *_health(manager)))))
+    if wish.listen:
+        steps.append(Run(tuple(manager.command("enable", TCP))))
     if start:
         if changed and manager.asks("is-active", "muleteer.service") == "active":
-            steps.append(Run(tuple(manager.command("stop", "muleteer.service", "muleteer.socket"))))
+            sockets = ("muleteer.socket", *([TCP] if wish.listen else []))
+            steps.append(Run(tuple(manager.command("stop", "muleteer.service", *sockets))))
         steps.append(Run(tuple(manager.command("start", *STARTED, *_health(manager)))))
     return steps
+
+
+def _port(manager: Manager, wish: Wish) -> list[Step]:
+    """The unit of the port for clients, or that it has to go: what is off must not be open."""
+    path = manager.units / TCP
+    if wish.listen:
+        streams = "\n".join(f"ListenStream={address}" for address in wish.listen)
+        return [Write(path, TCP_UNIT.format(streams=streams))]
+    return [Run(tuple(manager.command("disable", "--now", TCP))), Remove(path)] if path.exists() else []
 
 
 def is_packaged(manager: Manager) -> bool:
@@ -160,13 +190,13 @@ def uninstall(manager: Manager, purge: bool = False) -> list[Step]:
     """The steps that take the service away. With `purge` also what it has kept: state, models, settings."""
     timers = sorted(path.name.removesuffix(".d") for path in manager.units.glob("muleteer-turn@*.timer.d"))
     steps: list[Step] = []
-    for name in (*timers, *_health(manager), *STARTED):
+    for name in (*timers, *_health(manager), TCP, *STARTED):
         if manager.asks("is-enabled", name) == "masked":
             steps.append(Run(tuple(manager.command("unmask", name))))
         steps.append(Run(tuple(manager.command("disable", "--now", name))))
     gone = [manager.units / name for name in (USER_UNITS if manager.user else UNITS)]
     gone += [manager.units / f"{name}.d" for name in timers]
-    gone += [manager.units / DROP_IN]
+    gone += [manager.units / DROP_IN, manager.units / TCP]
     if not manager.user:
         gone += [_etc(manager, "sysusers.d"), _etc(manager, "tmpfiles.d"), Path("/run/muleteer")]
     if purge:
