@@ -127,7 +127,7 @@ def fill(root: Path, share: Path) -> None:
     (root / "usr/bin/muleteer").symlink_to(f"/{VENV}/bin/muleteer")
 
 
-def control(root: Path, version: str) -> None:
+def control(root: Path, version: str, architecture: str) -> None:
     """What dpkg knows of it, and does with it."""
     folder = root / "DEBIAN"
     folder.mkdir()
@@ -135,7 +135,7 @@ def control(root: Path, version: str) -> None:
     major, minor = run(PYTHON, "-c", "import sys; print(*sys.version_info[:2])").split()
     text = CONTROL.format(
         version=version,
-        architecture=run("dpkg", "--print-architecture"),
+        architecture=architecture,
         size=size,
         python=f"{major}.{minor}",
         next_python=f"{major}.{int(minor) + 1}",
@@ -151,7 +151,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="the folder to put it into")
     parser.add_argument("--venv", type=Path, help="use this virtual environment, made for /opt/muleteer")
     parser.add_argument("--version", help="instead of the package's own")
+    parser.add_argument("--architecture", help="what --venv was made for, if not for this machine")
     chosen = parser.parse_args()
+    architecture = chosen.architecture or run("dpkg", "--print-architecture")
     found = VERSION.search((ROOT / "daemon/muleteer/__init__.py").read_text())
     if not found:
         raise SystemExit("There is no version in daemon/muleteer/__init__.py.")
@@ -167,9 +169,9 @@ def main() -> None:
             make_venv(venv, wheels)
             relocate(venv)
         fill(root, ROOT / "systemd")
-        control(root, version)
+        control(root, version, architecture)
         chosen.out.mkdir(parents=True, exist_ok=True)
-        package = chosen.out / f"muleteer_{version}_{run('dpkg', '--print-architecture')}.deb"
+        package = chosen.out / f"muleteer_{version}_{architecture}.deb"
         run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", root, package)
     print(package)
 
