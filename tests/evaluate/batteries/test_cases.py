@@ -8,7 +8,7 @@ from muleteer.evaluate.batteries import crafting, judgement, turns
 from muleteer.evaluate.batteries.crafting import Craft
 from muleteer.evaluate.batteries.shipped import catalogue, result_of
 from muleteer.evaluate.batteries.turns import Whole
-from muleteer.tool import Status
+from muleteer.tool import Document, Notes, Status
 
 
 def test_every_case_is_about_tools_and_arguments_that_there_are() -> None:
@@ -107,3 +107,13 @@ async def test_a_simulated_tool_returns_what_the_case_says_and_is_never_run() ->
     assert (await toolbox.call("timer", {})).result.status is Status.EMPTY
     assert (await toolbox.call("nothing", {})).result.status is Status.ERROR
     assert toolbox.called[0] == ("switch", {"name": "lamp", "state": "on"})
+
+
+def test_a_made_up_result_is_a_sentence_notes_or_a_document_and_its_text_holds_everything() -> None:
+    notes = result_of({"ok": ["keys: blue pot", "tea: shelf"]})
+    assert notes.payload == Notes(("keys: blue pot", "tea: shelf"))
+    assert notes.text == "2 notes: keys: blue pot tea: shelf"
+    letter = result_of({"ok": {"name": "letter", "text": "Dear tenant"}})
+    assert (letter.payload, letter.text) == (Document("letter", "Dear tenant"), "letter: Dear tenant")
+    gone = result_of({"unavailable": "It did not answer."})
+    assert (gone.status, gone.text, gone.payload) == (Status.UNAVAILABLE, "It did not answer.", None)

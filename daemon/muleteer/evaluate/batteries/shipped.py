@@ -14,7 +14,7 @@ from typing import Any
 from muleteer import paths
 from muleteer.errors import ConfigError
 from muleteer.skills import Catalogue, load_catalogue
-from muleteer.tool import Result, Services, Status
+from muleteer.tool import Document, Notes, Result, Services, Status
 from muleteer.toolbox import Outcome, Toolbox
 
 ROOT = 1  # of the folders of skills and tools, the shipped one comes first; a user's own are no battery's
@@ -49,10 +49,17 @@ def catalogue() -> tuple[Catalogue, Simulated]:
     return load_catalogue(paths.skill_folders()[:ROOT], toolbox), toolbox
 
 
-def result_of(data: Mapping[str, str]) -> Result:
-    """A made-up result, from its one key (the status) and its sentence."""
-    ((status, text),) = data.items()
-    return Result(Status(status), text)
+def result_of(data: Mapping[str, Any]) -> Result:
+    """A made-up result, from its one key (the status) and what it returns: a sentence, a list of notes, or
+    `name` and `text` of a document. Its text holds everything: the flat loop sees nothing else."""
+    ((status, found),) = data.items()
+    match found:
+        case [*notes]:
+            return Result(Status(status), f"{len(notes)} notes: {' '.join(notes)}", Notes(tuple(notes)))
+        case {"name": name, "text": text}:
+            return Result(Status(status), f"{name}: {text}", Document(name, text))
+        case _:
+            return Result(Status(status), str(found))
 
 
 def data_text(name: str) -> str:
