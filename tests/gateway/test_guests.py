@@ -96,6 +96,17 @@ async def test_without_tools_our_own_skills_answer_and_are_remembered() -> None:
     assert [message for _, message in at.remembered] == ["What time is it in Oslo?"]
 
 
+async def test_results_without_tools_are_answered_and_earlier_ones_are_not_told_to_our_skills() -> None:
+    at = visit(Write(("It is dry.",)))
+    assert (await at.reply(results("dry", ())))[0] == "It is dry."
+    at.script(Choose({"reply": 1.0}), Write(("You are welcome.",)))
+    before = results("dry").messages
+    await at.reply(Ask((*before, Said("assistant", "It is dry."), *user("thank you"))))
+    told = at.brain.asked[-1].messages[1:]
+    assert [message.content for message in told] == ["Rain in Oslo?", "It is dry.", "thank you"]
+    assert not any(message.calls for message in told)
+
+
 async def test_what_a_guest_instructs_reaches_the_levels_that_write_below_our_rules() -> None:
     at = visit(Choose({"reply": 1.0}), Write(("Arr!",)))
     await at.reply(Ask((Said("system", "Talk like a pirate."), *user("hello"))))

@@ -152,7 +152,7 @@ class Guests:
     async def _way(self, ask: Ask, talk: Talk) -> Callable[[], Begun]:
         """What begins the turn. What a guest does with its own tools is none of the household's memories, so
         nothing was said there."""
-        if ask.tools or ask.schema is not None:
+        if ask.tools or ask.schema is not None or talk.made:
             staged = await self._staged(ask)
             if ask.schema is not None:
                 await _check(ask.schema)

@@ -7,10 +7,11 @@ A turn that needs a yes says its question; the guest's next message, if it is a 
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from muleteer.engine.protocol import Message
 from muleteer.errors import NotOpenError
 from muleteer.harness.events import Confirm, Event, Outcome, TextDelta, TurnFinished, TurnStarted
 from muleteer.harness.guests.ask import Ask, Finishing
@@ -37,11 +38,17 @@ async def own(harness: Harness, ask: Ask, talk: Talk, questions: Questions) -> A
         output = ask.limit
         mine.budgets = harness.budgets.model_copy(update={"answer_output": output})
     warnings = (warning,) if warning else ()
-    events = mine.run(talk.message, talk.history)
+    events = mine.run(talk.message, _prose(talk.history))
     async for event in _shortened(harness, ask, events, output, warnings, questions):
         if isinstance(event, TurnFinished):
             event = replace(event, dropped=event.dropped + talk.dropped)
         yield event
+
+
+def _prose(history: Sequence[Message]) -> list[Message]:
+    """What was said, without the calls of a guest's tools and what they returned, which are none of ours."""
+    said = (each for each in history if each.role != "tool" and each.content.strip())
+    return [Message(each.role, each.content) for each in said]
 
 
 def answered(
