@@ -88,9 +88,12 @@ def test_devices_with_one_hostname_are_one_household(devices: list[Device]) -> N
     seats = [each.seat() for each in devices]
     assert len({seat["device"]["id"] for seat in seats}) == 3
     assert len({seat["device"]["name"] for seat in seats}) == 3, "names that are the same are told apart"
-    listed = devices[0].ask("GET", "/v1/devices")["devices"]
-    assert {each["id"] for each in listed} == {seat["device"]["id"] for seat in seats[1:]}
-    assert all(each["member"] for each in listed)
+    others = {seat["device"]["id"]: True for seat in seats[1:]}
+
+    def listed() -> dict[str, bool]:
+        return {each["id"]: each["member"] for each in devices[0].ask("GET", "/v1/devices")["devices"]}
+
+    wait_until(lambda: listed() == others, *devices)
 
 
 def test_an_idle_household_costs_next_to_nothing(devices: list[Device]) -> None:

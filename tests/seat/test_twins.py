@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,17 @@ async def test_neither_of_two_with_one_id_takes_part_and_everybody_says_what_to_
         await copy.seat.open()
         for other in rest:
             copy.seat.peers.found(other.id, [Address("127.0.0.1", other.seat.peers.port)])
-        await until(lambda: all(each.seat.peers.is_doubled(original.id) for each in rest))
-        await until(lambda: original.seat.peers.is_refused and copy.seat.peers.is_refused)
-        await until(lambda: sum(each.drives() for each in rest) == 1)
+
+        async def found(holds: Callable[[], bool]) -> None:
+            def looked() -> bool:
+                assert not (original.drives() and copy.drives()), "both drive"
+                return holds()
+
+            await until(looked)
+
+        await found(lambda: all(each.seat.peers.is_doubled(original.id) for each in rest))
+        await found(lambda: original.seat.peers.is_refused and copy.seat.peers.is_refused)
+        await found(lambda: sum(each.drives() for each in rest) == 1)
         assert not original.drives()
         assert not copy.drives()
         assert all(original.id not in each.seat.peers.links for each in rest)
