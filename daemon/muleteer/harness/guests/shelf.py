@@ -26,11 +26,17 @@ class Shelf:
     async def staged(self, tools: Sequence[ToolSpec]) -> Staged:
         """These tools, vetted. In what follows the menu's text is the same for the same tools in the same
         order, so the engine finds the prefixes that it has decoded for them."""
-        key = hashlib.sha256(json.dumps([asdict(tool) for tool in tools]).encode()).digest()
-        async with self._busy:
-            if key not in self._sets:
-                self._sets[key] = await asyncio.to_thread(Staged, tools, pinned=False)
-            self._sets.move_to_end(key)
-            while len(self._sets) > SETS:
-                self._sets.popitem(last=False)
-            return self._sets[key]
+        key = await asyncio.to_thread(_digest, tools)
+        if key not in self._sets:
+            async with self._busy:
+                if key not in self._sets:
+                    self._sets[key] = await asyncio.to_thread(Staged, tools, pinned=False)
+        staged = self._sets[key]
+        self._sets.move_to_end(key)
+        while len(self._sets) > SETS:
+            self._sets.popitem(last=False)
+        return staged
+
+
+def _digest(tools: Sequence[ToolSpec]) -> bytes:
+    return hashlib.sha256(json.dumps([asdict(tool) for tool in tools]).encode()).digest()
