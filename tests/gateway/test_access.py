@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx
@@ -16,7 +17,7 @@ from muleteer.gateway.peer import Scope
 from muleteer.settings.sections import GatewaySettings
 from muleteer.skills import Catalogue
 from tests.gateway.networked import Networked, networked
-from tests.gateway.scripted import FINISHED, STARTED, within
+from tests.gateway.scripted import FINISHED, STARTED, post, within
 
 TURN = {"message": "x", "stream": False}
 
@@ -24,6 +25,17 @@ TURN = {"message": "x", "stream": False}
 @pytest.fixture(params=[False, True], ids=["tcp", "tls"])
 async def net(request: pytest.FixtureRequest, folder: Path, catalogue: Catalogue) -> AsyncIterator[Networked]:
     async with networked(folder, catalogue, request.param) as served:
+        yield served
+
+
+@pytest.fixture
+async def patient(
+    folder: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Networked]:
+    """Who has asked too often has to wait for longer than a busy machine takes for a test."""
+    monkeypatch.setattr(access, "REQUESTS", 0.001)
+    monkeypatch.setattr(access, "STRANGERS", 0.001)
+    async with networked(folder, catalogue) as served:
         yield served
 
 
@@ -125,10 +137,10 @@ async def test_a_web_page_does_not_reach_the_unix_socket_through_a_forwarded_por
 
 
 async def test_a_stranger_who_asks_too_often_does_not_keep_a_client_out(
-    plain: Networked, monkeypatch: pytest.MonkeyPatch
+    patient: Networked,
 ) -> None:
-    secret = await plain.token()
-    async with plain.client() as stranger, plain.client(secret) as client:
+    secret = await patient.token()
+    async with patient.client() as stranger, patient.client(secret) as client:
         codes = [
             (await stranger.get("/v1/status")).status_code for _ in range(int(access.STRANGERS_AT_ONCE) + 3)
         ]
@@ -139,13 +151,36 @@ async def test_a_stranger_who_asks_too_often_does_not_keep_a_client_out(
         assert (await client.get("/v1/status")).status_code == 200
 
 
-async def test_a_token_that_asks_too_often_is_told_so(plain: Networked) -> None:
-    async with plain.client(await plain.token()) as client:
+async def test_a_token_that_asks_too_often_is_told_so(patient: Networked) -> None:
+    async with patient.client(await patient.token()) as client:
         codes = [
             (await client.get("/v1/status")).status_code for _ in range(int(access.REQUESTS_AT_ONCE) + 20)
         ]
     assert codes[: int(access.REQUESTS_AT_ONCE)] == [200] * int(access.REQUESTS_AT_ONCE)
     assert 429 in codes
+
+
+async def test_a_client_that_leaves_frees_the_engine(net: Networked) -> None:
+    net.harness.script = (STARTED, asyncio.Event())
+    secret = await net.token()
+    async with net.raw() as client:
+        await client.send(post(b'{"message": "x", "stream": true}', f"Authorization: Bearer {secret}"))
+        await client.until(b"turn.started")
+    await within(net.harness.freed)
+
+
+async def test_a_stop_in_the_middle_of_an_answer_is_told_to_every_client(net: Networked) -> None:
+    net.harness.script = (STARTED, asyncio.Event())
+    secret = await net.token()
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(net.raw()) for _ in range(3)]
+        for client in clients:
+            await client.send(post(b'{"message": "x", "stream": true}', f"Authorization: Bearer {secret}"))
+            await client.until(b"turn.started")
+        net.listening.close()
+        net.turns.stop()
+        for client in clients:
+            assert b"shutting_down" in await client.rest()
 
 
 async def test_a_revoked_token_is_cut_off_in_the_middle_of_an_answer(net: Networked) -> None:

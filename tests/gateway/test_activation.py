@@ -29,9 +29,11 @@ print(json.dumps({
     "left": environment,
     "inheritable": unix.socket.get_inheritable() if unix else None,
     "blocking": unix.socket.getblocking() if unix else None,
+    "tcp": [sock.getsockname()[1] for sock in taken.tcp],
 }))
 if unix:
     unix.close()
+taken.refuse_tcp("")
 """
 
 
@@ -60,7 +62,13 @@ def test_the_unix_socket_is_taken_by_its_name_and_its_file_stays(tmp_path: Path)
     path = tmp_path / "s"
     with socket.create_server(("127.0.0.1", 0)) as port, listening(path) as unix:
         said = handed_over("lan:unix", port, unix)
-        assert said == {"path": str(path), "left": {"A": "b"}, "inheritable": False, "blocking": False}
+        assert said == {
+            "path": str(path),
+            "left": {"A": "b"},
+            "inheritable": False,
+            "blocking": False,
+            "tcp": [],
+        }
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))  # still there, and still listened on
 
@@ -78,3 +86,17 @@ def test_sockets_of_another_process_are_left_alone() -> None:
     assert Listeners.take(environment) == Listeners()
     assert environment == {}
     assert Listeners.take({}) == Listeners()
+
+
+def test_tcp_sockets_are_taken_by_their_name(tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as first,
+        socket.create_server(("127.0.0.1", 0)) as second,
+        listening(tmp_path / "s") as unix,
+    ):
+        ports = [first.getsockname()[1], second.getsockname()[1]]
+        assert handed_over("tcp:unix:tcp", first, unix, second)["tcp"] == ports
+        assert handed_over("tcp", unix)["tcp"] == []
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        assert handed_over("tcp", deaf)["tcp"] == []
