@@ -23,7 +23,9 @@ def mcp(socket: Path | None) -> None:
     and output. It belongs into the agent's settings.
 
     \b
-    Example, as most agents have it in a file:
+    Example: the command is
+      muleteer mcp
+    which most agents have in a file, as
       {"mcpServers": {"muleteer": {"command": "muleteer", "args": ["mcp"]}}}
     """
     from muleteer.cli.client import Daemon, find_socket
