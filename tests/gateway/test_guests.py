@@ -96,6 +96,26 @@ async def test_without_tools_our_own_skills_answer_and_are_remembered() -> None:
     assert [message for _, message in at.remembered] == ["What time is it in Oslo?"]
 
 
+async def test_a_model_that_says_nothing_is_asked_again_twice_and_then_there_is_a_sentence() -> None:
+    at = visit(Choose({NONE: 1.0}), Write(()), Write(()), Write(()))
+    text, _, end = await at.reply(Ask(user("Rain in Oslo?"), (WEATHER,)))
+    assert (text, end.finish) == ("I am sorry, I found no answer to that.", "stop")
+    assert "one sentence" in at.brain.asked[-1].messages[-1].content
+
+
+async def test_arguments_that_are_cut_are_no_call() -> None:
+    at = visit(Choose({"weather": 1.0}), Fill({"place": "Os"}, finish="length"))
+    text, calls, end = await at.reply(Ask(user("Rain?"), (WEATHER,), choice="required", limit=3))
+    assert (text, calls, end.finish) == ("", (), "length")
+
+
+async def test_what_goes_in_circles_is_ended_with_an_answer() -> None:
+    rounds = [each for i in range(8) for each in (replace(ASKED), Said("tool", f"try {i} later"))]
+    at = visit(Write(("Try later.",)))
+    text, _, end = await at.reply(Ask((*user("Rain in Oslo?"), *rounds), (WEATHER,)))
+    assert (text, [level.name for level in end.levels]) == ("Try later.", ["answer"])
+
+
 async def test_results_without_tools_are_answered_and_earlier_ones_are_not_told_to_our_skills() -> None:
     at = visit(Write(("It is dry.",)))
     assert (await at.reply(results("dry", ())))[0] == "It is dry."
