@@ -16,6 +16,7 @@ import pytest
 
 from muleteer.broadcast import Broadcast
 from muleteer.errors import SeatError
+from muleteer.seat import etcd, etcd_service
 from muleteer.seat.claims import Claim, State
 from muleteer.seat.etcd import EtcdSeat
 from muleteer.seat.etcd_client import Answered, EtcdClient, EtcdError
@@ -320,3 +321,33 @@ async def test_a_claim_whose_answer_was_lost_is_given_once(cluster: Cluster) -> 
     assert (await seat.claim("look", "1")).claim
     assert not (await seat.claim("look", "1")).claim
     await seat.close()
+
+
+async def test_a_device_that_would_rather_not_drive_keeps_the_seat_that_nobody_else_takes(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(etcd_service, "STRAIN_SECONDS", 0.1)
+    monkeypatch.setattr(etcd, "YIELD_SECONDS", 1)
+    settings = SeatSettings(backend="etcd", etcd=tuple(cluster.urls))
+    broadcast = Broadcast()
+    service = EtcdSeatService(settings, tmp_path, broadcast)
+    looks = iter(range(20))  # while it drives; longer than a seat that is given away at each look is kept
+    enough = asyncio.Event()
+
+    async def strain() -> str:
+        if service.report()["drives"] and next(looks, None) is None:
+            enough.set()
+        return "it is hot"
+
+    roles: list[object] = []
+    with broadcast.listen() as events:
+        await service.open()
+        watching = asyncio.create_task(service.watch(strain))
+        async with asyncio.timeout(TURN_SECONDS):
+            await enough.wait()
+        watching.cancel()
+        broadcast.close()
+        while notice := await events.next():
+            roles.append(notice.fields["role"])
+        await service.close()
+    assert roles.count("driver") == 2, "it has given the seat away, once"

@@ -32,6 +32,7 @@ from muleteer.store.inbox import InboxStore, Written
 log = logging.getLogger(__name__)
 
 STRAIN_SECONDS = 5.0  # as `service` has it
+OFFER_SECONDS = 600.0  # between two offers of the seat: nobody drives for some seconds after each
 NO_PAIRING = "An etcd cluster is this device's household: whoever may write there belongs to it."
 
 
@@ -65,9 +66,12 @@ class EtcdSeatService:
         await self._inbox.close()
 
     async def watch(self, strain: Callable[[], Awaitable[str]]) -> None:
-        """Give the seat away when this device would rather not drive; until cancelled."""
+        """Offer the seat when this device would rather not drive, and keep it if nobody else takes it; until
+        cancelled."""
+        loop, offered = asyncio.get_running_loop(), -OFFER_SECONDS
         while True:
-            if (reason := await strain()) and self._seat.drives():
+            if (reason := await strain()) and self._seat.drives() and loop.time() >= offered + OFFER_SECONDS:
+                offered = loop.time()
                 await self._seat.give(reason)
             await asyncio.sleep(STRAIN_SECONDS)
 
