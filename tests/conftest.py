@@ -60,6 +60,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         "MULETEER_FILES__FOLDERS": str(papers),
         "MULETEER_CALENDAR__FOLDERS": str(calendars),
         "MULETEER_WYOMING__UNIX": str(home / "voice"),
+        "MULETEER_GATEWAY__LISTEN": "loopback",
+        "MULETEER_GATEWAY__PORT": "0",
     }
     command = [sys.executable, "-m", "muleteer", "serve", "--state", str(home / "state")]
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
