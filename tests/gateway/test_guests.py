@@ -43,6 +43,13 @@ async def test_an_answer_is_written_from_what_the_call_returned() -> None:
     assert [message for _, message in at.remembered] == [""], "it is none of the household's memories"
 
 
+async def test_a_call_of_nothing_in_an_answer_is_not_shown_and_the_result_is_said() -> None:
+    at = visit(Choose({NONE: 1.0}), Write(('{"name": "nothing", "arguments": {}}',)))
+    assert (await at.reply(results("rain")))[0] == "rain"
+    at = visit(Choose({NONE: 1.0}), Write(('{"name": "weather", "arguments": {}}',)), Fill({"place": "Rome"}))
+    assert (await at.reply(results("rain")))[1] == (Wanted("weather", {"place": "Rome"}),)
+
+
 async def test_another_call_can_follow_and_the_same_one_cannot() -> None:
     other = visit(Choose({"weather": 1.0}), Fill({"place": "Rome"}), Choose({NONE: 1.0}))
     _, calls, _ = await other.reply(results("rain"))

@@ -130,7 +130,7 @@ class _Hosted:
             self._record.ledger,
             self._messages(talk.message),
             must=self._must,
-            most=self._ask.calls,
+            most=1 if named else self._ask.calls,
             named=named,
             results=[(Called(made.name, made.arguments), made.result) for made in talk.made],
             limit=self._ask.limit,
@@ -169,11 +169,11 @@ class _Hosted:
         checks: list[Check] = [] if done else [Guard()]
         checks += [Values(self._source())] if short else []
         written = await self._write("answer", "guest_answer", self._with_results(), checks)
-        if written.tripped or not (record.said or written.cut or self._ask.stop or written.calls):
+        if not written.tripped and await self._written_call(written):
+            return
+        if written.tripped or not (record.said or written.cut or self._ask.stop):
             said = readable(results) if short else "\n".join(map(shortened, results))
             record.say(f"\n{said}" if record.said else said or record.words.floor)
-        else:
-            await self._written_call(written)
 
     async def _json(self) -> None:
         schema = self._ask.schema or {}
