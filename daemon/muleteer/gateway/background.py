@@ -67,8 +67,10 @@ def background_routes(background: Background, inbox: Inbox) -> list[BaseRoute]:
         limit = query.get("limit", "50")
         if not limit.isascii() or not limit.isdecimal() or not 0 < int(limit[:6]) <= MOST_ENTRIES:
             raise RequestError(f"limit must be a number from 1 to {MOST_ENTRIES}.")
+        if (unread := query.get("unread", "false")) not in ("true", "false"):
+            raise RequestError("unread must be true or false.")
         try:
-            entries = await inbox.entries(int(limit), query.get("unread") == "true")
+            entries = await inbox.entries(int(limit), unread == "true")
         except OSError as error:
             raise StorageError(f"The inbox cannot be read: {error}") from error
         return replies.Json({"entries": [_fields(each) for each in entries]})

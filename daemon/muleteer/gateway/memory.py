@@ -26,6 +26,7 @@ from muleteer.store.pages import COMMON_PAGE, page_name
 
 MOST_AT_ONCE = 500  # notes or turns in one reply or request; 500 of the longest notes are half a body
 LONGEST_NOTE = 1_000  # characters; as `remember` has it
+KINDS = ("", "notes", "turns")  # what a search may be limited to
 Number = Annotated[int, Field(ge=1, le=2**63 - 1)]  # of SQLite's rows
 T = TypeVar("T")
 ForgetTalks = Callable[[], Awaitable[None]]
@@ -97,6 +98,8 @@ class _Views:
         """Notes and turns that fit a query, best first; `kind` leaves out one of them, `when` the notes."""
         query, limit = request.query_params.get("query", ""), min(_number(request, "limit", 8), MOST_AT_ONCE)
         when, kind = (request.query_params.get(name, "") for name in ("when", "kind"))
+        if kind not in KINDS:
+            raise RequestError(f"kind must be notes or turns; {kind[:40]!r} is neither.")
         found: list[Note] | None = []
         turns: list[PastTurn] | None = []
         why: list[str] = []

@@ -25,6 +25,14 @@ def ollama(summary: str, body: Schema | None = None, fails: tuple[int, ...] = ()
     return Operation(summary, ANYTHING, body, fails, also=also, wrong=shapes.WrongForOllama)
 
 
+NOT_DONE = Operation(
+    "Ollama: what is not done here.",
+    ANYTHING,
+    fails=(404,),
+    within={"rest": {"type": "string", "pattern": r"^[^\n]*$"}},
+    wrong=shapes.WrongForOllama,
+)
+
 GUESTS: dict[str, Operation] = {
     "POST /v1/chat/completions": Operation(
         "OpenAI: a chat completion, with the caller's own tools or with those of this device.",
@@ -41,9 +49,9 @@ GUESTS: dict[str, Operation] = {
     "GET /api/ps": ollama("Ollama: those that are loaded."),
     "POST /api/show": ollama("Ollama: one of them.", asked(), (404,)),
     "GET /api/version": ollama("Ollama: the version."),
-    "GET /api/{rest}": ollama("Ollama: what is not done here.", fails=(404,)),
-    "POST /api/{rest}": ollama("Ollama: what is not done here.", fails=(404,)),
-    "DELETE /api/{rest}": ollama("Ollama: what is not done here.", fails=(404,)),
+    "GET /api/{rest}": NOT_DONE,
+    "POST /api/{rest}": NOT_DONE,
+    "DELETE /api/{rest}": NOT_DONE,
     "GET /mcp": Operation("MCP: the stream of a session.", {200: TEXT}, fails=(404, 405, 406, 409, 503)),
     "POST /mcp": Operation("MCP: a message (JSON-RPC).", ANYTHING, OBJECT, (404, 405, 406, 409, 503)),
     "DELETE /mcp": Operation("MCP: the end of a session.", ANYTHING, fails=(404, 405, 406, 409, 503)),

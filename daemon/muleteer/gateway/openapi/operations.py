@@ -51,7 +51,8 @@ def number(least: int, most: int) -> Schema:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-LIMIT = {"limit": number(1, memory.MOST_AT_ONCE)}
+LARGEST = 10**18 - 1
+LIMIT = {"limit": number(0, LARGEST)}  # no more are given than `memory.MOST_AT_ONCE`, whatever it is
 SESSION: Mapping[str, Schema] = {
     "name": {"type": "string", "pattern": requests.SESSION, "minLength": 1, "maxLength": 64}
 }
@@ -128,7 +129,7 @@ NATIVE: dict[str, Operation] = {
         query={
             "query": TEXT,
             "when": TEXT,
-            "kind": {"type": "string", "enum": ["", "notes", "turns"]},
+            "kind": {"type": "string", "enum": list(memory.KINDS)},
             **LIMIT,
         },
     ),
@@ -136,7 +137,7 @@ NATIVE: dict[str, Operation] = {
         "Notes in their order.",
         {200: shapes.NoteList},
         fails=(503,),
-        query={"page": TEXT, "after": number(0, 10**18 - 1), **LIMIT},
+        query={"page": TEXT, "after": number(0, LARGEST), **LIMIT},
     ),
     "POST /v1/memory/notes": Operation(
         "Take notes in, all or none.", {200: shapes.NotesKept}, memory.GivenNotes, (503,)

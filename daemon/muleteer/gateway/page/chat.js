@@ -111,8 +111,7 @@ function enter(why = "") {
   for (const id of ["inside", "toggle", "fresh"]) at(id).hidden = true;
   at("door").hidden = false;
   at("wrong").textContent = why;
-  at("state").textContent = "Locked";
-  at("state").className = "pill";
+  showState("Locked", "");
   at("code").focus();
 }
 

@@ -10,11 +10,18 @@ function row(list, name, value, kind = "") {
   list.append(make("dt", {}, name), make("dd", { className: kind }, String(value)));
 }
 
-function showStatus(status) {
+/** Said aloud by screen readers, so only when it changes. */
+function showState(text, kind, reason = "") {
   const state = at("state");
-  state.textContent = status.state[0].toUpperCase() + status.state.slice(1);
-  state.className = `pill ${GOOD[status.state] || "warn"}`;
-  state.title = status.reason;
+  if (state.textContent !== text) state.textContent = text;
+  state.className = `pill ${kind}`;
+  state.title = reason;
+}
+
+const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+function showStatus(status) {
+  showState(capital(status.state), GOOD[status.state] || "warn", status.reason);
   const offline = status.offline || {};
   at("offline").hidden = !offline.offline;
   at("offline").title = offline.reason || "";
@@ -64,7 +71,7 @@ function memoryBar(ours, { available, total }) {
 }
 
 function showHousehold(seat, devices) {
-  at("seat").textContent = seat.reason[0].toUpperCase() + seat.reason.slice(1);
+  at("seat").textContent = capital(seat.reason);
   const peers = new Map((seat.peers || []).map((peer) => [peer.id, peer]));
   const items = [];
   if (seat.device) items.push([seat.device.name || seat.device.id, seat.drives ? "this one, drives" : "this one"]);
@@ -91,9 +98,7 @@ function watchDevice(lost) {
       if (household && looks++ % LOOK_AROUND_EVERY === 0) await lookAround();
     } catch (error) {
       if (error.status === 401) { stop(); lost(error.message); return; }
-      at("state").textContent = "Not reached";
-      at("state").className = "pill bad";
-      at("state").title = error.message;
+      showState("Not reached", "bad", error.message);
     }
     if (!stopped) timer = setTimeout(look, LOOK_MS);
   }
