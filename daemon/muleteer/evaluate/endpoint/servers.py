@@ -103,13 +103,23 @@ async def _stopped(process: asyncio.subprocess.Process) -> None:
 
 @asynccontextmanager
 async def _door(socket: Path) -> AsyncGenerator[str, None]:
-    async def enter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inside = await asyncio.open_unix_connection(str(socket))
-        await asyncio.gather(_hand_on(reader, inside[1]), _hand_on(inside[0], writer))
+    inside: set[asyncio.Task[None]] = set()
 
-    server = await asyncio.start_server(enter, "127.0.0.1", 0)
-    async with server:
+    async def through(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, asks = await asyncio.open_unix_connection(str(socket))
+        await asyncio.gather(_hand_on(reader, asks), _hand_on(answers, writer))
+
+    def enter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(through(reader, writer))
+        inside.add(task)
+        task.add_done_callback(inside.discard)
+
+    async with await asyncio.start_server(enter, "127.0.0.1", 0) as server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        left = list(inside)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 async def _hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
