@@ -70,6 +70,11 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
         rm -rf "$timer"
     done
     systemctl disable --now muleteer-health.timer muleteer.socket muleteer.service
+    # What `muleteer install` has made of the settings; it makes it again.
+    if [ -e /etc/systemd/system/muleteer-tcp.socket ]; then
+        systemctl disable --now muleteer-tcp.socket
+        rm -f /etc/systemd/system/muleteer-tcp.socket
+    fi
 fi
 """
 
