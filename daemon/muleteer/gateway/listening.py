@@ -39,7 +39,7 @@ class Listening:
 
     def __init__(self, settings: GatewaySettings, folder: Path, device: str, tokens: Tokens) -> None:
         self._settings, self._tokens = settings, tokens
-        self._names = own_names((f"{device}.local", *settings.hosts))
+        self._names = own_names((*([f"{device}.local"] if device else []), *settings.hosts))
         self._tcp: Tcp | None = None
         self._certificate: Certificate | None = None
         self._access: NetworkAccess | None = None

@@ -1,6 +1,7 @@
 """`/v1/seat`: who drives the household, and who belongs to it.
 
-Knows the shapes on the wire. Only the Unix socket leads here: whoever may use it may change the household.
+Knows the shapes on the wire. Whoever may use the Unix socket may change the household; over the network that
+needs the scope `admin`.
 """
 
 from __future__ import annotations
