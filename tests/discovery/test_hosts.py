@@ -18,11 +18,7 @@ from tests.seat.devices import Device, enrolled, lan_of, one_driver, pair, wait_
 pytestmark = pytest.mark.skipif(bool(lan.MISSING), reason=f"hosts on one machine: {lan.MISSING}")
 
 HERE = Path(__file__).parent
-LAN = {
-    "MULETEER_GATEWAY__LISTEN": "lan",
-    "MULETEER_WYOMING__LISTEN": "lan",
-    "MULETEER_WYOMING__PORT": "10500",
-}
+LAN = {"MULETEER_GATEWAY__LISTEN": "lan", "MULETEER_WYOMING__LISTEN": "lan"}
 FLOOD = 10_000  # names
 MOST_GROWTH = 24 << 20  # bytes a device may grow by in a flood; the records alone are 25 MB
 
