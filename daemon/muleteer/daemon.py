@@ -50,6 +50,7 @@ from muleteer.gateway.health import Health
 from muleteer.gateway.listening import Listening
 from muleteer.gateway.opening import Parts, open_gateway
 from muleteer.gateway.plan import plan_route
+from muleteer.gateway.recent import Recent
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.steering import steering_routes
 from muleteer.gateway.turns import Turns
@@ -154,7 +155,8 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     health = Health(engine)
     alive = Alive(Notifier.take(), health.report, engine.silence)
     _in_background(closing, "signs of life", alive.run())
-    household = await open_household(settings, closing, partial(forget_talks, engine, _prefixes(settings)))
+    recent = Recent()
+    household = await open_household(settings, closing, partial(_forget, settings, engine, recent))
     JournalHandler.device = household.device
     usage = Usage(settings.state / "usage.db")
     closing.add("usage", usage.close)
@@ -174,7 +176,9 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     closing.add("socket", listener.close)
     closing.add("engine", engine.stop, ENGINE_STOP_SECONDS)
 
-    turns = Turns(harness, health, settings.engine.queue + 1, ended=_keep(usage, household.memory))
+    turns = Turns(
+        harness, health, settings.engine.queue + 1, ended=_keep(usage, household.memory), recent=recent
+    )
     sections: dict[str, Report] = {
         "prompts": warming.report,
         "menu": harness.menu_report,
@@ -231,6 +235,12 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     health.enter("ready")
     log.info("Ready.")
     alive.ready()
+
+
+async def _forget(settings: Settings, engine: Engine, recent: Recent) -> None:
+    """Conversations that may repeat what is forgotten. Raises as `forget_talks`."""
+    recent.forget()
+    await forget_talks(engine, _prefixes(settings))
 
 
 def _keep(usage: Usage, memory: TurnMemory) -> Callable[[Outcome, str], None]:

@@ -166,7 +166,7 @@ async def test_an_answered_question_goes_on_under_the_same_id(doors: Doors) -> N
 async def test_they_are_bounded_in_number_and_age(doors: Doors) -> None:
     clock = 0.0
     turns = doors.turns
-    turns.recent = Recent(turns.traces, lambda: clock)
+    turns.recent = Recent(lambda: clock)
     me = Peer("local", EVERYTHING, "unix", "")
 
     async def run(id: str) -> None:
@@ -181,6 +181,16 @@ async def test_they_are_bounded_in_number_and_age(doors: Doors) -> None:
     clock = ENDED_SECONDS + 1
     await run("late")
     assert [each["turn"] for each in turns.recent.listed(me)] == ["late"]
+
+
+async def test_what_was_said_goes_when_something_is_forgotten(doors: Doors) -> None:
+    await doors.ada.post("/v1/turns", json=QUESTION)
+    doors.harness.script = (TurnStarted("t2"), TEXT, asyncio.Event())
+    asking = await began(doors, doors.ada)
+    doors.turns.recent.forget()
+    assert [each["turn"] for each in (await doors.ada.get("/v1/turns")).json()["turns"]] == ["t2"]
+    await doors.ada.delete("/v1/turns/t2")
+    await asking
 
 
 async def test_levels_and_calls_are_counted_once(doors: Doors) -> None:

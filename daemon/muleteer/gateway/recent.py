@@ -40,8 +40,8 @@ class Recent:
     """Turns by id; `now` tells seconds. A turn that goes on after its question takes the place of the one
     that asked. A peer sees its own; the Unix socket and `admin` see all, and those of the background."""
 
-    def __init__(self, traces: Traces, now: Callable[[], float] = time.monotonic) -> None:
-        self._traces, self._now = traces, now
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.traces, self._now = Traces(), now
         self._kept: OrderedDict[str, tuple[float, Turn]] = OrderedDict()  # by when they began
 
     def add(self, turn: Turn) -> None:
@@ -76,9 +76,15 @@ class Recent:
         return _brief(turn) | {
             "message": turn.message,
             "text": turn.text,
-            "steps": self._traces.steps(turn.id),
+            "steps": self.traces.steps(turn.id),
             "outcome": {"event": outcome.name, **outcome.as_dict()} if outcome else None,
         }
+
+    def forget(self) -> None:
+        """Drop what was said in turns that have ended: somebody wants something forgotten, which may be in
+        any of them."""
+        for id in [id for id, (_, turn) in self._kept.items() if turn.outcome]:
+            del self._kept[id]
 
     def _drop(self) -> None:
         """What is too old, or too much."""

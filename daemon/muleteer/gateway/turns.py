@@ -17,7 +17,7 @@ from muleteer.gateway.health import Health
 from muleteer.gateway.recent import KINDS, Recent, kind_of
 from muleteer.gateway.running import Turn
 from muleteer.gateway.tally import Tally
-from muleteer.gateway.traces import Traces, told
+from muleteer.gateway.traces import told
 from muleteer.harness.confirmation import Pending
 from muleteer.harness.events import Event, Outcome, TurnFailed
 
@@ -57,6 +57,7 @@ class Turns:
         limit: int,
         loading_wait: float = LOADING_WAIT,
         ended: Callable[[Outcome, str], None] = lambda outcome, message: None,
+        recent: Recent | None = None,
     ) -> None:
         self._harness = harness
         self._health = health
@@ -66,8 +67,8 @@ class Turns:
         self._waiting = 0
         self._running: set[Turn] = set()
         self._background: set[Turn] = set()
-        self.traces, self.tally = Traces(), Tally()
-        self.recent = Recent(self.traces)
+        self.recent, self.tally = recent or Recent(), Tally()
+        self.traces = self.recent.traces
         self.ended_at = 0.0
         """Monotonic seconds of the end of a person's last turn; 0 if there was none."""
         self._counts: dict[str, int] = dict.fromkeys(KINDS, 0)
