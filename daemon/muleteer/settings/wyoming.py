@@ -16,9 +16,7 @@ def _network(value: str) -> str:
     try:
         ip_network(value, strict=False)
     except ValueError:
-        raise ValueError(
-            f"{value!r} is no address or network; write it like 192.168.1.20 or 192.168.1.0/24"
-        ) from None
+        raise ValueError("must be an address or a network, as 192.168.1.20 or 192.168.1.0/24") from None
     return value
 
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from wyoming.event import Event
 from wyoming.info import Describe
 from wyoming.ping import Ping
@@ -18,6 +19,7 @@ from wyoming.ping import Ping
 from muleteer.gateway.wyoming.connection import AT_ONCE, Limits
 from muleteer.gateway.wyoming.listening import MOST_FROM_ONE
 from muleteer.gateway.wyoming.wire import LONGEST_DATA, LONGEST_LINE, LONGEST_PAYLOAD
+from muleteer.settings.wyoming import WyomingSettings
 from tests.gateway.scripted import DEADLINE, FINISHED, STARTED, RawClient, within
 from tests.gateway.wyoming.conftest import Voice, gone, heard, say, serving
 
@@ -188,6 +190,12 @@ async def test_who_may_connect(folder: Path) -> None:
         ]
         assert not voice.listening._may("192.168.1.8")
         assert voice.listening._may("127.0.0.1")
+
+
+@pytest.mark.parametrize("entry", ["kitchen", "192.168.1", "192.168.1.0/33", "", "10.0.0.1-10.0.0.9"])
+def test_what_is_no_network_is_told(entry: str) -> None:
+    with pytest.raises(ValidationError, match="must be an address or a network, as"):
+        WyomingSettings.model_validate({"allow": [entry]})
 
 
 async def test_the_port_is_the_same_after_a_restart_and_one_that_is_taken_is_said(folder: Path) -> None:
