@@ -5,6 +5,7 @@ Each command imports what it runs when it runs, so that `--help` stays quick on 
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +105,13 @@ def bfcl(
     """
     from muleteer.evaluate.batteries import bfcl as reader
     from muleteer.evaluate.batteries.calling import Calls
+    from muleteer.evaluate.batteries.refusing import refusals
 
     wanted = categories or reader.CATEGORIES
     questions = in_turn([fewer(reader.read(each, reader.folder()), quick, most) for each in wanted])
     groups = [question.category for question in questions]
-    run_battery(Calls("bfcl", questions, groups, paths_of(sides)), **how)
+    battery = Calls("bfcl", questions, groups, paths_of(sides))
+    run_battery(battery, more=partial(refusals, questions), **how)
 
 
 @evaluate.command()
