@@ -220,6 +220,10 @@ async def test_the_oldest_messages_go_where_not_all_fit() -> None:
             (*user("a"), Said("assistant", "", (Called("f", "[]"),))),
             "messages[1].tool_calls[0].function.arguments",
         ),
+        (
+            (*user("a"), Said("assistant", "", (Called("f", '{"a":' * 500 + "1" + "}" * 500),))),
+            "messages[1].tool_calls[0].function.arguments",
+        ),
         ((*user("a"), ASKED), "messages[1].tool_calls[0]"),
         ((*user("a"), ASKED, *user("b")), "messages[1].tool_calls[0]"),
         ((*user("a"), Said("tool", "x", answers="c1")), "messages[1]"),

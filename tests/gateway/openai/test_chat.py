@@ -197,3 +197,19 @@ async def test_a_stop_of_the_daemon_is_the_last_event_of_a_stream(client: Client
     with pytest.raises(openai.APIError, match="The daemon is stopping"):
         async for _ in stream:
             pass
+
+
+@pytest.mark.parametrize("depth", [90, 190, 5000])
+@pytest.mark.parametrize("place", ["tools", "response_format"])
+async def test_what_is_nested_deeply_is_a_fault_of_the_client(client: Client, depth: int, place: str) -> None:
+    deep = '{"properties":{"a":' * depth + '{"type":"object"}' + "}}" * depth
+    form = {"type": "json_schema", "json_schema": {"schema": "DEEP"}}
+    tool = {"type": "function", "function": {"name": "deep", "parameters": "DEEP"}}
+    body = json.dumps({"model": "muleteer", "messages": HELLO, place: form if place != "tools" else [tool]})
+    reply = await client.http.post(
+        "/v1/chat/completions",
+        content=body.replace('"DEEP"', deep),
+        headers={"content-type": "application/json"},
+    )
+    assert reply.status_code == 400
+    assert "deep" in reply.json()["error"]["message"] or "recursion" in reply.json()["error"]["message"]

@@ -37,4 +37,5 @@ def test_what_does_not_is_not_said(answer: str) -> None:
 
 def test_results_are_readable() -> None:
     told = readable(['{"city": "Oslo", "sky": ["rain", "fog"], "wind": null}', "plain \x07text", '"quoted"'])
+    assert readable(["[" * 500 + "]" * 500]).startswith("[[[[")
     assert told == "city: Oslo, sky: rain; fog, wind: null\nplain text\nquoted"

@@ -17,6 +17,9 @@ from muleteer.harness.guests.ask import Called, MisplacedError, Said
 # Messages that are looked at; more than any context here holds of them.
 MOST_MESSAGES = 64
 
+# Levels of JSON in arguments and results; no function's have more than a few.
+DEEPEST = 64
+
 # Characters of a result of an earlier message: enough to speak of it once more.
 EARLIER_RESULT = 400
 
@@ -72,6 +75,20 @@ def read(messages: Sequence[Said]) -> Talk:
         rounds += said.role == "assistant"
         made += [Made(call.name, _arguments(call, i, j), results[i, j]) for j, call in enumerate(said.calls)]
     return Talk(system, history, messages[last].content, tuple(made), rounds, dropped)
+
+
+def is_deep(value: object) -> bool:
+    """Whether JSON is nested deeper than it can be told of."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for each in level if isinstance(each, dict | list) for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: dict[str, object] | list[object]) -> list[object]:
+    return list(value.values()) if isinstance(value, dict) else value
 
 
 def is_fault(result: str) -> bool:
@@ -134,7 +151,9 @@ def _arguments(call: Called, i: int, j: int) -> dict[str, object]:
     except ValueError as error:
         raise MisplacedError(place, f"is not JSON: {error}.") from None
     except RecursionError:
-        raise MisplacedError(place, "is nested too deeply.") from None
+        read = None
+    if read is None or is_deep(read):
+        raise MisplacedError(place, "is null, or nested too deeply.")
     if not isinstance(read, dict):
         raise MisplacedError(place, "must be the JSON text of an object.")
     return read

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from muleteer.harness.answer import values
 from muleteer.harness.clip import clipped
+from muleteer.harness.guests.talk import is_deep
 from muleteer.harness.scrub import plain
 
 # Characters that can be said as they are, in place of an answer with a wrong value. What is longer is no
@@ -67,8 +68,8 @@ def _readable(result: str) -> str:
     try:
         found = json.loads(result)
     except (ValueError, RecursionError):
-        return plain(result).strip()
-    return plain(_spelled(found)).strip()
+        found = result
+    return plain(result if is_deep(found) else _spelled(found)).strip()
 
 
 def _spelled(value: object) -> str:
