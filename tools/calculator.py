@@ -1,8 +1,7 @@
 """Arithmetic as people write it, with percentages and units, in exact fractions wherever that is possible.
 
-Numbers are fractions until a function such as sqrt makes a float. Nothing is looked up by name but the
-constants and functions below and the units of pint, which is loaded when the first unit is read: most sums
-have none, and it takes a third of a second on a desktop. What money is worth is not known here.
+Numbers are fractions until a function such as sqrt makes a float. Names are the constants and functions
+below and the units of pint, which takes a third of a second to load, and most sums have none.
 """
 
 from __future__ import annotations

@@ -12,7 +12,10 @@ from muleteer.tool import (
     Services,
     Stretch,
     find_days,
+    joined,
+    opening,
     read_days,
+    say,
     say_day,
     tool,
 )
@@ -43,7 +46,9 @@ async def check_calendar(home: Services, day: str = "", query: str = "") -> Resu
         query = ""  # "Friday" was given as the query
     elif day and stretch is None:
         if query or any(sign.isdigit() for sign in day):
-            return Result.error(f'I do not know which day "{day}" is. Name a date such as 24 December.')
+            return Result.error(
+                say('I do not know which day "{day}" is. Name a date such as 24 December.', day=day)
+            )
         query = day  # "dentist" was given as the day
     midnight = datetime.combine(now, time())
     try:
@@ -52,7 +57,7 @@ async def check_calendar(home: Services, day: str = "", query: str = "") -> Resu
         stretch = stretch or Stretch(midnight, midnight + timedelta(days=1))
         agenda = await home.calendars.look(stretch.start, stretch.end, query)
     except OSError as error:
-        return Result.unavailable(f"I could not look into the calendar: {error}")
+        return Result.unavailable(say("I could not look into the calendar: {why}", why=str(error)))
     return _told(agenda, stretch, query, now)
 
 
@@ -62,25 +67,33 @@ async def _search(home: Services, query: str, now: datetime) -> Result:
     if agenda.entries:
         said = _listed(agenda.entries[:3], now, dated=True)
         more = len(agenda.entries) + agenda.more - 3
-        return _ok(f"{said}{f', and {more} more after that' if more > 0 else ''}.", agenda)
+        return _ok(
+            say("{them}, and {more} more after that." if more > 0 else "{them}.", them=said, more=more),
+            agenda,
+        )
     before = await home.calendars.look(now - AHEAD, now, query)
     if before.entries and not before.more:
         last = _listed(before.entries[-1:], now, dated=True)
-        return _ok(f'Nothing about "{query}" is ahead; the last one was {last}.', before)
-    return _nothing(f'There is nothing about "{query}" in the calendar for a year ahead.', agenda)
+        pattern = 'Nothing about "{query}" is ahead; the last one was {last}.'
+        return _ok(say(pattern, query=query, last=last), before)
+    return _nothing(
+        say('There is nothing about "{query}" in the calendar for a year ahead.', query=query), agenda
+    )
 
 
 def _told(agenda: Agenda, stretch: Stretch, query: str, now: datetime) -> Result:
     when = stretch.words(now.date())
     if not agenda.entries:
-        what = f'Nothing about "{query}"' if query else "Nothing"
-        return _nothing(f"{what} is in the calendar {when}.", agenda)
+        pattern = 'Nothing about "{query}" is in the calendar {when}.'
+        if not query:
+            pattern = "Nothing is in the calendar {when}."
+        return _nothing(say(pattern, query=query, when=when), agenda)
     one_day = stretch.start.date() == stretch.last
     said = _listed(agenda.entries[:SPOKEN], now, dated=not one_day)
     more = len(agenda.entries) + agenda.more - SPOKEN
-    end = f"; and {more} more" if more > 0 else ""
-    free = "" if query or any(entry.busy for entry in agenda.entries) else " None of it takes up time."
-    return _ok(f"{when[0].upper()}{when[1:]}: {said}{end}.{free}", agenda)
+    listed = say("{them}; and {more} more." if more > 0 else "{them}.", them=said, more=more)
+    free = "" if query or any(entry.busy for entry in agenda.entries) else say("None of it takes up time.")
+    return _ok(joined(" ", (say("{When}: {listed}", When=opening(when), listed=listed), free)), agenda)
 
 
 def _ok(text: str, agenda: Agenda) -> Result:
@@ -96,35 +109,39 @@ def _ok(text: str, agenda: Agenda) -> Result:
         for entry in agenda.entries
     ]
     values: dict[str, object] = {"entries": entries, "more": agenda.more, "unchecked": list(agenda.unchecked)}
-    return Result.ok(text + _unchecked(agenda), Data(values), ("calendar",))
+    return Result.ok(joined(" ", (text, _unchecked(agenda))), Data(values), ("calendar",))
 
 
 def _nothing(text: str, agenda: Agenda) -> Result:
     """Nothing was found: `empty` only if everything could be checked."""
     if agenda.unchecked:
-        return Result.unavailable(f"{text[:-1]} as far as it can be read.{_unchecked(agenda)}")
+        return Result.unavailable(joined(" ", (text, _unchecked(agenda))))
     return Result.empty(text)
 
 
 def _unchecked(agenda: Agenda) -> str:
-    return f" I could not check everything: {'; '.join(agenda.unchecked)}." if agenda.unchecked else ""
+    if not agenda.unchecked:
+        return ""
+    return say("I could not check everything: {clauses}.", clauses="; ".join(agenda.unchecked))
 
 
 def _listed(entries: tuple[Appointment, ...], now: datetime, dated: bool) -> str:
-    return "; ".join(_entry(entry, now, dated) for entry in entries)
+    return joined("; ", [_entry(entry, now, dated) for entry in entries])
 
 
 def _entry(entry: Appointment, now: datetime, dated: bool) -> str:
     """ "09:00 to 10:00 Dentist (Main Street 5)", with the day in front where it is not said already."""
     last = (entry.end - timedelta(microseconds=entry.end > entry.start)).date()
-    place = f" ({entry.place})" if entry.place else ""
+    title = f"{entry.title} ({entry.place})" if entry.place else entry.title
+    day, time = say_day(entry.start.date(), now.date()), f"{entry.start:%H:%M}"
     if entry.start.date() != last:
-        begin, end = say_day(entry.start.date(), now.date()), say_day(last, now.date())
+        begin, end = day, say_day(last, now.date())
         if not entry.whole_days:
-            begin, end = f"{begin} at {entry.start:%H:%M}", f"{end} at {entry.end:%H:%M}"
-        return f"{entry.title}{place} from {begin} to {end}"
-    day = f"{say_day(entry.start.date(), now.date())}, " if dated else ""
-    if entry.whole_days:
-        return f"{day}all day {entry.title}{place}"
-    span = f"{entry.start:%H:%M}" + (f" to {entry.end:%H:%M}" if entry.end > entry.start else "")
-    return f"{day}{span} {entry.title}{place}"
+            begin = say("{day} at {time}", day=begin, time=time)
+            end = say("{day} at {time}", day=end, time=f"{entry.end:%H:%M}")
+        return say("{title} from {begin} to {end}", title=title, begin=begin, end=end)
+    said = say("all day {title}", title=title)
+    if not entry.whole_days:
+        pattern = "{begin} to {end} {title}" if entry.end > entry.start else "{begin} {title}"
+        said = say(pattern, begin=time, end=f"{entry.end:%H:%M}", title=title)
+    return joined(", ", (day, said)) if dated else said

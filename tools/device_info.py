@@ -7,11 +7,12 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Literal, TypeVar
 
 import psutil
 
-from muleteer.tool import BoardState, Data, Result, Services, tool
+from muleteer.tool import BoardState, Data, Result, Services, figure, joined, say, say_delay, tool
 
 T = TypeVar("T")
 Part = Literal["all", "memory", "disk", "cpu", "temperature", "throttling", "battery", "uptime", "network"]
@@ -81,8 +82,8 @@ async def device_info(home: Services, part: Part = "all") -> Result:
         return report({part: parts[part]})
     result = report(parts)
     found = unusual(result.payload.values) if isinstance(result.payload, Data) else []
-    verdict = f"Unusual: {', '.join(found)}." if found else "Nothing is unusual."
-    return replace(result, text=f"{verdict} {result.text}")
+    verdict = say("Unusual: {signs}.", signs=joined(", ", found)) if found else say("Nothing is unusual.")
+    return replace(result, text=joined(" ", (verdict, result.text)))
 
 
 async def _asked(service: Callable[[], Awaitable[T]]) -> T | None:
@@ -97,10 +98,10 @@ def unusual(values: Mapping[str, Any]) -> list[str]:
     celsius = values.get("temperature", {}).get("celsius", {}).values()
     charge = values.get("battery", {"percent": 100, "plugged": True})
     signs = {
-        "memory is nearly full": values.get("memory", {}).get("percent", 0) > FULL_PERCENT,
-        "the disk is nearly full": values.get("disk", {}).get("percent", 0) > FULL_PERCENT,
-        "it is hot": max(celsius, default=0) > HOT_CELSIUS,
-        "the battery is low": charge["percent"] < LOW_PERCENT and not charge["plugged"],
+        say("memory is nearly full"): values.get("memory", {}).get("percent", 0) > FULL_PERCENT,
+        say("the disk is nearly full"): values.get("disk", {}).get("percent", 0) > FULL_PERCENT,
+        say("it is hot"): max(celsius, default=0) > HOT_CELSIUS,
+        say("the battery is low"): charge["percent"] < LOW_PERCENT and not charge["plugged"],
     }
     return [sign for sign, seen in signs.items() if seen] + list(values.get("throttling", {}).get("now", ()))
 
@@ -123,10 +124,11 @@ def report(parts: Mapping[str, Look]) -> Result:
             sentences.append(finding[0])
             values[name] = finding[1]
     if missing:
-        sentences.append(f"This device reports no {' and no '.join(missing)}.")
+        names = joined(", ", map(say, missing))
+        sentences.append(say("This device reports no value for: {parts}.", parts=names))
     if hidden:
-        sentences.append(f"I could not look at {' and '.join(hidden)}.")
-    text = " ".join(sentences)
+        sentences.append(say("I could not look at: {parts}.", parts=joined(", ", map(say, hidden))))
+    text = joined(" ", sentences)
     if values:
         return Result.ok(text, Data(values))
     return Result.unavailable(text) if hidden else Result.empty(text)
@@ -136,7 +138,7 @@ def memory() -> Finding:
     now = psutil.virtual_memory()
     values = {"total": now.total, "available": now.available, "percent": now.percent}
     return (
-        f"Memory: {_size(now.available)} of {_size(now.total)} are free ({now.percent:.0f} % used).",
+        _used("Memory", now.available, now.total, now.percent),
         values,
     )
 
@@ -144,14 +146,20 @@ def memory() -> Finding:
 def disk() -> Finding:
     now = psutil.disk_usage("/")
     values = {"total": now.total, "free": now.free, "percent": now.percent}
-    return f"Disk: {_size(now.free)} of {_size(now.total)} are free ({now.percent:.0f} % used).", values
+    return _used("Disk", now.free, now.total, now.percent), values
+
+
+def _used(what: str, free: int, total: int, percent: float) -> str:
+    values = {"free": figure(_size(free)), "total": figure(_size(total)), "percent": f"{percent:.0f}"}
+    return say(f"{what}: {{free}} of {{total}} are free ({{percent}} % used).", **values)
 
 
 def cpu() -> Finding:
     percent, cores = psutil.cpu_percent(interval=SAMPLE), psutil.cpu_count() or 1
     load = psutil.getloadavg()[0]
     values = {"percent": percent, "cores": cores, "load": load}
-    return f"CPU: {percent:.0f} % busy on {cores} {'core' if cores == 1 else 'cores'}.", values
+    pattern = f"CPU: {{percent}} % busy on {{cores}} {'core' if cores == 1 else 'cores'}."
+    return say(pattern, percent=f"{percent:.0f}", cores=cores), values
 
 
 def temperature() -> Finding | None:
@@ -165,7 +173,8 @@ def temperature() -> Finding | None:
     if not readings:
         return None
     hottest = max(readings, key=readings.__getitem__)
-    return f"Temperature: {readings[hottest]:.0f} °C ({hottest}).", {"celsius": readings}
+    said = say("Temperature: {degrees} °C ({chip}).", degrees=f"{readings[hottest]:.0f}", chip=hottest)
+    return said, {"celsius": readings}
 
 
 def battery() -> Finding | None:
@@ -173,15 +182,14 @@ def battery() -> Finding | None:
     if now is None:
         return None
     state = "on mains power" if now.power_plugged else "on battery power"
-    return f"Battery: {now.percent:.0f} %, {state}.", {"percent": now.percent, "plugged": now.power_plugged}
+    said = say(f"Battery: {{percent}} %, {state}.", percent=f"{now.percent:.0f}")
+    return said, {"percent": now.percent, "plugged": now.power_plugged}
 
 
 def uptime() -> Finding:
     seconds = int(time.time() - psutil.boot_time())
-    days, hours, minutes = seconds // 86_400, seconds // 3_600 % 24, seconds // 60 % 60
-    parts = [f"{n} {unit}{'' if n == 1 else 's'}" for n, unit in ((days, "day"), (hours, "hour")) if n]
-    parts.append(f"{minutes} minute{'' if minutes == 1 else 's'}")
-    return f"Uptime: running for {' '.join(parts)}.", {"seconds": seconds}
+    span = say_delay(timedelta(minutes=seconds // 60), 3)
+    return say("Uptime: running for {span}.", span=span), {"seconds": seconds}
 
 
 def throttling(state: BoardState | None) -> Look:
@@ -191,9 +199,10 @@ def throttling(state: BoardState | None) -> Look:
         if state is None or state.now is None:
             return None
         now, before = " and ".join(state.now), " and ".join(state.before or ())
-        text = f"Throttling: {now or 'none now'}."
+        text = say("Throttling: {now}.", now=now) if now else say("Throttling: none now.")
         if before:
-            text += f" Some time since the start: {before}."
+            since = say("Some time since the start: {before}.", before=before)
+            text = joined(" ", (text, since))
         return text, {"now": list(state.now), "before": list(state.before or ())}
 
     return look
@@ -204,7 +213,8 @@ def connection(offline: str | None) -> Look:
 
     def look() -> Finding:
         text, values = network()
-        return (f"{text} {offline}." if offline else text), {**values, "offline": bool(offline)}
+        said = joined(" ", (text, f"{offline}.")) if offline else text
+        return said, {**values, "offline": bool(offline)}
 
     return look
 
@@ -219,9 +229,9 @@ def network() -> Finding:
                 if not address.is_loopback and not address.is_link_local:
                     links.setdefault(name, []).append(str(address))
     if not links:
-        return "Network: not connected.", {"interfaces": links}
-    shown = " and ".join(f"{name} ({', '.join(found)})" for name, found in links.items())
-    return f"Network: connected through {shown}.", {"interfaces": links}
+        return say("Network: not connected."), {"interfaces": links}
+    shown = ", ".join(f"{name} ({', '.join(found)})" for name, found in links.items())
+    return say("Network: connected through {links}.", links=shown), {"interfaces": links}
 
 
 PARTS: dict[str, Look] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muleteer.tool import FoundFile, Notes, Result, Services, tool
+from muleteer.tool import FoundFile, Notes, Result, Services, joined, say, tool
 
 SPOKEN = 3  # files named in the sentence; the payload has all
 PASSAGE_LIMIT = 240  # characters of a file's text in a note: what was found and a little around it
@@ -23,9 +23,10 @@ async def find_file(home: Services, words: str = "") -> Result:
     try:
         files = await home.documents.find(about)
     except OSError as error:
-        return Result.unavailable(f"I could not look through the files: {error}")
+        return Result.unavailable(say("I could not look through the files: {why}", why=str(error)))
     if not files:
-        return Result.empty(f'There is no file about "{about}".' if about else "There are no files.")
+        pattern = 'There is no file about "{query}".' if about else "There are no files."
+        return Result.empty(say(pattern, query=about))
     lines = tuple(_line(file) for file in files)
     return Result.ok(_sentence(about, files), Notes(lines), tuple(file.path for file in files))
 
@@ -35,23 +36,24 @@ def _sentence(about: str, files: list[FoundFile]) -> str:
     if len(files) == 1:
         opening = _opening(about, files)
         line = _line(files[0])
-        return f"{opening} {line}" if line.endswith((".", "!", "?")) else f"{opening} {line}."
-    said = "; ".join(_place(file) for file in files[:SPOKEN])
+        return joined(" ", (opening, line if line.endswith((".", "!", "?")) else f"{line}."))
+    said = joined("; ", [_place(file) for file in files[:SPOKEN]])
     rest = len(files) - SPOKEN
-    return f"{_opening(about, files)}: {said}{f'; and {rest} more' if rest > 0 else ''}."
+    pattern = "{opening}: {files}; and {rest} more." if rest > 0 else "{opening}: {files}."
+    return say(pattern, opening=_opening(about, files), files=said, rest=rest)
 
 
 def _opening(about: str, files: list[FoundFile]) -> str:
     many = len(files) > 1
     if not about:
-        return f"The newest {len(files)} files" if many else "There is one file:"
+        return say("The newest {many} files", many=len(files)) if many else say("There is one file:")
     if files[0].match < 1:
-        return f"No file has all of that; the nearest {'ones' if many else 'one:'}"
-    return f"I found {len(files)} files" if many else "I found"
+        return say(f"No file has all of that; the nearest {'ones' if many else 'one:'}")
+    return say("I found {many} files", many=len(files)) if many else say("I found")
 
 
 def _place(file: FoundFile) -> str:
-    return f"{file.name} in {file.folder}"
+    return say("{file} in {folder}", file=file.name, folder=file.folder)
 
 
 def _line(file: FoundFile) -> str:

@@ -17,8 +17,8 @@ SPOKEN = 3  # exchanges that are said aloud; the others are in the payload
     menu=False,
     said=("when",),
     craft="The query is the one to three words of the request that matter, as they stand there; leave it "
-    "empty for all that was said. When is a time that the request names, copied from it; leave it empty if it "
-    "names none.",
+    "empty for all that was said. When is a time that the request names, copied from it; leave it empty if "
+    "it names none.",
 )
 async def grep_memory(home: Services, query: str = "", when: str = "") -> Result:
     """Search earlier conversations. Use it for what was asked or answered before.
@@ -41,9 +41,7 @@ async def grep_memory(home: Services, query: str = "", when: str = "") -> Result
         return Result.empty(say(pattern, query=about, span=span))
     told = [turn for turn in turns if turn.found]
     if about and not told:
-        return Result.empty(
-            say("That was asked before{span}, but nothing was found then either.", span=span)
-        )
+        return Result.empty(say("That was asked before{span}, but nothing was found then either.", span=span))
     shown = told if about else turns
     rest = len(shown) - SPOKEN
     them = joined("; ", [_line(turn) for turn in shown[:SPOKEN]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from muleteer.tool import Document, Result, Services, tool
+from muleteer.tool import Document, Result, Services, joined, say, tool
 
 CHOICES = 4  # files named where several are meant; a model chooses badly among more
 
@@ -20,22 +20,30 @@ async def read_file(name: str, home: Services) -> Result:
     """
     wanted = " ".join(name.split())
     if not wanted:
-        return Result.error("Say which file to read.")
+        return Result.error(say("Say which file to read."))
     try:
         found = await home.documents.read(wanted)
     except OSError as error:
-        return Result.unavailable(f"I could not read the file: {error}")
+        return Result.unavailable(say("I could not read the file: {why}", why=str(error)))
     if isinstance(found, list):
         if not found:
-            return Result.empty(f'There is no file "{wanted}".')
-        names = ", ".join(f"{file.name} in {file.folder}" for file in found[:CHOICES])
-        return Result.error(f"Several files may be meant: {names}. Say which.")
+            return Result.empty(say('There is no file "{file}".', file=wanted))
+        places = [say("{file} in {folder}", file=each.name, folder=each.folder) for each in found[:CHOICES]]
+        return Result.error(
+            say("Several files may be meant: {files}. Say which.", files=joined(", ", places))
+        )
     file = found.file
     if not found.text:
-        return Result.empty(f"{file.name} in {file.folder} has no text in it; it may be a picture or a scan.")
-    size = f"the first {len(found.text):,} characters" if found.cut else "all of it"
+        pattern = "{file} in {folder} has no text in it; it may be a picture or a scan."
+        return Result.empty(say(pattern, file=file.name, folder=file.folder))
+    size = "the first {many:,} characters" if found.cut else "all of it"
     return Result.ok(
-        f"I read {file.name} in {file.folder}, {size}.",
+        say(
+            f"I read {{file}} in {{folder}}, {size}.",
+            file=file.name,
+            folder=file.folder,
+            many=len(found.text),
+        ),
         Document(f"{file.folder}/{file.name}", found.text),
         (file.path,),
     )

@@ -24,9 +24,18 @@ class Sentence(str):
         made.pattern, made.values = pattern, values
         return made
 
-    def __getnewargs__(self) -> tuple[str, Mapping[str, object]]:
+    def __reduce__(self) -> tuple[type[Sentence], tuple[str, Mapping[str, object]]]:
         """What a copy is made from."""
-        return self.pattern, self.values
+        return type(self), (self.pattern, self.values)
+
+
+class Opening(Sentence):
+    """What a sentence begins with: its first letter is a capital in every language."""
+
+    def __new__(cls, pattern: str, values: Mapping[str, object]) -> Opening:
+        made = str.__new__(cls, _capital(pattern.format(**values)))
+        made.pattern, made.values = pattern, values
+        return made
 
 
 class Figure(Sentence):
@@ -41,6 +50,11 @@ def say(pattern: str, /, **values: object) -> Sentence:
 def figure(digits: str) -> Figure:
     """A number as part of a sentence."""
     return Figure("{digits}", {"digits": digits})
+
+
+def opening(text: str) -> Opening:
+    """A text as the beginning of a sentence."""
+    return Opening("{text}", {"text": text})
 
 
 def joined(between: str, parts: Iterable[str]) -> Sentence:
@@ -60,4 +74,9 @@ def translated(text: str, table: Mapping[str, str]) -> str:
         name: translated(value, table) if isinstance(value, str) else value
         for name, value in text.values.items()
     }
-    return table.get(text.pattern, text.pattern).format(**values)
+    said = table.get(text.pattern, text.pattern).format(**values)
+    return _capital(said) if isinstance(text, Opening) else said
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

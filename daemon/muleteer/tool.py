@@ -42,7 +42,7 @@ from typing import Literal, TypeVar, get_args
 
 from muleteer import sums
 from muleteer.calling.coercions import Seconds
-from muleteer.sentences import figure, joined, say
+from muleteer.sentences import figure, joined, opening, say
 from muleteer.services import (
     Agenda,
     Appointment,
@@ -105,6 +105,7 @@ __all__ = [
     "figure",
     "find_days",
     "joined",
+    "opening",
     "read_alarm",
     "read_days",
     "read_delay",

@@ -56,7 +56,14 @@ async def finished(house: House, message: str, *script: Scripted) -> TurnFinishe
 )
 async def test_a2_nothing_is_claimed_without_a_single_tool(house: House, claim: str) -> None:
     none = Catalogue({}, Toolbox.of([]))
-    *_, last = await events_of(house, "open all blinds", REPLY, Write((claim,)), catalogue=none)
+    *_, last = await events_of(house, "about the blinds", REPLY, Write((claim,)), catalogue=none)
+    assert isinstance(last, TurnFinished)
+    assert (last.answer, last.calls) == (ENGLISH.no_skill, ())
+
+
+async def test_a2_an_order_that_nothing_here_can_carry_out_is_not_even_given_to_a_model(house: House) -> None:
+    none = Catalogue({}, Toolbox.of([]))
+    *_, last = await events_of(house, "open all blinds", REPLY, catalogue=none)
     assert isinstance(last, TurnFinished)
     assert (last.answer, last.calls) == (ENGLISH.no_skill, ())
 

@@ -125,7 +125,7 @@ async def test_nothing_is_not_empty_while_a_part_is_unread(full: Toolbox, folder
     told = " I could not check everything: 1 of the entries in b.ics is damaged (its DTSTART cannot be read)."
     result = await call(full, "check_calendar", day="tonight")
     assert result == Result.unavailable(
-        f"Nothing is in the calendar this evening as far as it can be read.{told}"
+        f"Nothing is in the calendar this evening.{told}"
     )
     result = await call(full, "check_calendar", day="tomorrow")
     assert result.status is Status.OK

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from muleteer.sentences import Sentence
+from muleteer.sentences import Opening, Sentence
 from muleteer.tool import Data, Document, Effect, Notes, Payload, Result, Status
 
 TEXT_LIMIT = 16_000  # characters of a result's sentence, or of its sources: far more than is read to anyone
@@ -134,7 +134,7 @@ def _text(value: object, what: str) -> str:
     language stays one."""
     if not isinstance(value, str):
         raise _wrong(what, value, "str")
-    return value if type(value) is Sentence else str.__str__(value)
+    return value if type(value) in (Sentence, Opening) else str.__str__(value)
 
 
 def _wrong(what: str, value: object, wanted: str) -> ValueError:

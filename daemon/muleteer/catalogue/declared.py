@@ -28,9 +28,9 @@ DESCRIPTION_LIMIT = 600  # characters; every turn's menu holds all of them
 class Tool:
     """A tool as the harness sees it. `description` is the docstring's first paragraph, `signature` the line
     that L2 reads, `parameters` the schema that L3 fills, `craft` the rules only L3 reads, `timeout` in
-    seconds, `exact` the parameters whose numbers must have been said and `said` those whose words must, `path`
-    the file it came from (empty for one made in code), `guest` whether a server brought it, so that it gives
-    way first."""
+    seconds, `exact` the parameters whose numbers must have been said and `said` those whose words must,
+    `path` the file it came from (empty for one made in code), `guest` whether a server brought it, so that it
+    gives way first."""
 
     name: str
     handle: str

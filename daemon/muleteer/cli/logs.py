@@ -37,11 +37,13 @@ def logs(
       muleteer logs --level warning
     """
     if not (program := shutil.which("journalctl")):
-        raise MuleteerError("There is no journalctl here; a daemon without systemd logs to standard error.")
+        raise MuleteerError(
+            "There is no journalctl here; a daemon without systemd logs to its own standard error."
+        )
     if not _installed(user):
         raise MuleteerError(
-            "No service of Muleteer is installed here; `muleteer install` does that. A daemon that was started"
-            " with `muleteer serve` logs to its own standard error."
+            "No service of Muleteer is installed here; `muleteer install` does that. A daemon that was"
+            " started with `muleteer serve` logs to its own standard error."
         )
     units = ("muleteer.service", "muleteer-turn@*.service", "muleteer-health.service")
     command = [program, "--no-pager", f"--lines={lines}"]

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 from muleteer.engine.protocol import Conversation, Message, Text
+from muleteer.harness import wishes
 from muleteer.harness.brains import Lane
 from muleteer.harness.claims import Guard, claims
 from muleteer.harness.clip import clipped
@@ -125,18 +126,19 @@ class Writer:
     ) -> AsyncIterator[str]:
         """An answer written from the facts, released sentence by sentence; at the first sentence with a
         value that stands neither in the facts nor in the question, or that claims a deed where no tool has
-        `acted`, the tools' own sentences take over."""
+        `acted`, the tools' own sentences take over. A text that was found may speak of what others did,
+        unless a deed is what was wished for."""
         source = await self._fitting(message, results)
-        known = values(f"{source} {message}")
+        known, own = values(f"{source} {message}"), not wishes.kind(message)
         held, trusted = "", True
         async for piece in self._scrubbed("answer", answer_prompt(message, source, self._told)):
             held += piece
             while trusted and (border := _SENTENCE.search(held)):
                 sentence, held = held[: border.end()], held[border.end() :]
-                trusted = values(sentence) <= known and (acted or not claims(sentence, own=True))
+                trusted = values(sentence) <= known and (acted or not claims(sentence, own=own))
                 yield sentence if trusted else spoken(results)
         if trusted and held:
-            trusted = values(held) <= known and (acted or not claims(held, own=True))
+            trusted = values(held) <= known and (acted or not claims(held, own=own))
             yield held if trusted else spoken(results)
 
     async def _fitting(self, message: str, results: Sequence[Result]) -> str:

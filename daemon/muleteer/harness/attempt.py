@@ -11,7 +11,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from muleteer.errors import TooLongError
+from muleteer.errors import BrainError, TooLongError
 from muleteer.harness import answer, follower, orders, steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Lane
@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 
 
 class Attempt:
-    """The plan in `record`, over what is arranged. `gate` sees every call before it runs. `pause` is where
-    the plan was when a call needed a yes, `told` what the user told before (`sourced.told_before`)."""
+    """The plan in `record`, over what is arranged. `gate` sees every call before it runs. `told` is
+    what the user told before (`sourced.told_before`)."""
 
     def __init__(self, arranged: Arrangement, lane: Lane, record: Record, gate: Gate) -> None:
         self._catalogue, self._handles = arranged.catalogue, arranged.planner.handles
@@ -44,7 +44,6 @@ class Attempt:
         self._writer = answer.Writer(
             lane, record.ledger, arranged.budgets, self._handles, told=arranged.instructions
         )
-        self.pause: Pause | None = None
         self.told: tuple[str, ...] = ()
 
     async def run(self, message: str) -> None:
@@ -60,7 +59,7 @@ class Attempt:
         try:
             prose = await self._call(run, skills, tools, dispatcher, message)
         except ConfirmSignal as signal:
-            self.pause = Pause(dispatcher, run, tuple(skills), signal.tools, signal.written)
+            signal.pause = Pause(dispatcher, run, tuple(skills), signal.tools, signal.written, signal.heard)
             raise
         except ToolLoopHalt as stop:
             log.info("tool loop halted: %s", stop, extra={"turn": record.id})
@@ -100,15 +99,26 @@ class Attempt:
         try:
             if pause.run == "first" and self._record.found():
                 self._record.bridge.results[:] = self._record.bridge.results[-1:]
-            elif pause.run:
+            elif pause.tools:
                 await steps.carry_out(pause.run, pause.skills, pause.tools, dispatcher, message)
-            if pause.written:
-                return await self._follower.go_on(dispatcher, *pause.written, control)
+            return await self._followed_on(pause, dispatcher, control)
         except ConfirmSignal as signal:
-            self.pause = Pause(dispatcher, pause.run, pause.skills, signal.tools, signal.written)
+            signal.pause = replace(
+                pause,
+                dispatcher=dispatcher,
+                tools=signal.tools,
+                written=signal.written,
+                heard=signal.heard,
+            )
             raise
-        except (ToolLoopHalt, TooLongError, BudgetExceeded) as stop:
+        except (BrainError, ToolLoopHalt, TooLongError, BudgetExceeded) as stop:
             log.warning("a plan ended early: %s", stop, extra={"turn": self._record.id})
+        return ""
+
+    async def _followed_on(self, pause: Pause, dispatcher: Dispatcher, control: str) -> str:
+        """What L2 does after the call that it had to wait for; its closing words."""
+        if pause.written:
+            return await self._follower.go_on(dispatcher, *pause.written, control)
         return ""
 
     def _dispatcher(self, tools: Sequence[Tool], skills: Sequence[Skill], message: str) -> Dispatcher:
@@ -150,6 +160,12 @@ class Attempt:
         if len(tools) == 1:
             await steps.ask_tool(dispatcher, tools[0].name, message)
             return ""
+        return await self._follow(skills, tools, dispatcher, message)
+
+    async def _follow(
+        self, skills: Sequence[Skill], tools: Sequence[Tool], dispatcher: Dispatcher, message: str
+    ) -> str:
+        """L2, for a plan that needs one."""
         return await self._follower.follow(dispatcher, follower.opening(tools, _steps(skills), message))
 
     async def _answer(self, message: str, prose: str) -> None:

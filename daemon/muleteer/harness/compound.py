@@ -43,6 +43,7 @@ _TOGETHER = re.compile(
     re.IGNORECASE,
 )
 _PARTICLES = {"on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"}
+_WITH_ARTICLE = {"im": "in", "ins": "in", "am": "an", "ans": "an", "beim": "bei", "zum": "zu", "zur": "zu"}
 _EDGES = " \t\n,.;?!¿¡"
 _STOPS = tuple(".;?!")
 
@@ -98,12 +99,17 @@ def leaning(first: str, piece: str) -> str:
     words, ours = first.split(), piece.split()
     if words[-1].casefold() in _PARTICLES and not _PARTICLES & set(piece.casefold().split()):
         ours.append(words[-1])
-    heads = [number for number, word in enumerate(words) if word.casefold() == ours[0].casefold()]
+    heads = [number for number, word in enumerate(words) if _head(word) == _head(ours[0])]
     if heads and heads[-1]:
         return " ".join(words[: heads[-1]] + ours)
     if len(ours) <= LEANING and len(words) > len(ours):
         return " ".join(words[:-1] + ours)
     return ""
+
+
+def _head(word: str) -> str:
+    """The word that a place or a thing begins with, without the article that is in it ("im" is "in dem")."""
+    return _WITH_ARTICLE.get(word.casefold(), word.casefold())
 
 
 def missing(reply: float, part: Part) -> bool:

@@ -16,6 +16,7 @@ from muleteer.errors import NotOpenError
 from muleteer.harness.clip import clipped
 from muleteer.harness.dispatcher import Dispatcher, Gate
 from muleteer.harness.events import CallUse
+from muleteer.harness.free.listening import Heard
 from muleteer.harness.phrases import ENGLISH, Phrases
 from muleteer.harness.scrub import plain
 from muleteer.harness.signals import ConfirmSignal, Plan
@@ -31,19 +32,20 @@ VALUE_CHARACTERS = 200  # of one argument in the question: read in a glance; the
 @dataclass(frozen=True, slots=True)
 class Pause:
     """Where the plan was: its dispatcher, how code carries it out (`run`, with the skills and the tools that
-    were to follow), or L2's prompt and the call that it wrote."""
+    were to follow), L2's prompt and the call that it wrote, or what a free brain had said (`heard`)."""
 
     dispatcher: Dispatcher
     run: str = ""
     skills: tuple[Skill, ...] = ()
     tools: tuple[Tool, ...] = ()
     written: tuple[Conversation, Text] | None = None
+    heard: Heard | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A call, and the turn that it ended: everything that is needed to go on. `parts` are the requests of the
-    same message that were to follow, with their plans."""
+    same message that were to follow, with their plans; `brain` is the one that wrote the call."""
 
     turn: str
     message: str
@@ -54,6 +56,7 @@ class Pending:
     calls: tuple[CallUse, ...]
     pause: Pause | None = None
     parts: tuple[tuple[str, Plan], ...] = ()
+    brain: str = ""
 
 
 def question(tool: Tool, arguments: Mapping[str, object], words: Phrases = ENGLISH) -> str:

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.answer import spoken
 from muleteer.harness.brains import Said
 from muleteer.harness.claims import any_claim
 from muleteer.harness.dispatcher import Dispatcher
-from muleteer.harness.free.listening import Listener, corrected
+from muleteer.harness.free.listening import Heard, Listener, corrected
 from muleteer.harness.free.speech import Speech
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.prompts import render
+from muleteer.harness.signals import ConfirmSignal
 from muleteer.settings.sections import Budgets
 from muleteer.toolbox import Tool
 
@@ -64,7 +66,22 @@ class Flat:
         """Calls until the brain answers in prose, which is returned; what the tools said where it did not,
         within its round trips and its tokens. As long as nothing was called, `speech` hears the prose as it
         comes. Raises `ToolLoopHalt` when a limit trips, and as the lane does."""
-        prompt = await self._fitting(tools, message, history)
+        return await self._follow(dispatcher, tools, await self._fitting(tools, message, history), speech)
+
+    async def go_on(self, dispatcher: Dispatcher, heard: Heard, control: str) -> str:
+        """`follow` from a call on that had to wait for a yes; `control` is what it gave."""
+        heard = replace(heard, results=(*heard.results, control))
+        results = await self._call(dispatcher, heard)
+        prompt = _grown(heard.prompt, heard.said, results, self._ledger.note())
+        return await self._follow(dispatcher, heard.tools, prompt)
+
+    async def _follow(
+        self,
+        dispatcher: Dispatcher,
+        tools: Sequence[Tool],
+        prompt: Conversation,
+        speech: Speech | None = None,
+    ) -> str:
         wrong = 0
         for _ in range(ROUND_TRIPS):
             hears = speech if speech and not dispatcher.asked else None
@@ -81,7 +98,7 @@ class Flat:
             elif not said.calls:
                 return said.text
             else:
-                results = await self._call(dispatcher, said)
+                results = await self._call(dispatcher, Heard(prompt, said, (), tuple(tools)))
                 if set(results) == {render("repeated")}:
                     break  # it has what it asks for, and goes in circles
                 prompt = _grown(prompt, said, results, self._ledger.note())
@@ -105,12 +122,16 @@ class Flat:
                 return prompt
             self.dropped += 1
 
-    async def _call(self, dispatcher: Dispatcher, said: Said) -> list[str]:
-        """Every call of the reply, one after the other: what each gave."""
-        return [
-            await dispatcher.made(call.name, call.arguments or {}, whole=not call.closed)
-            for call in said.calls[:MOST_CALLS]
-        ]
+    async def _call(self, dispatcher: Dispatcher, heard: Heard) -> list[str]:
+        """Every call of the reply that was not made yet, one after the other: what each gave."""
+        results = list(heard.results)
+        for call in heard.said.calls[len(results) : MOST_CALLS]:
+            try:
+                results.append(await dispatcher.made(call.name, call.arguments or {}, whole=not call.closed))
+            except ConfirmSignal as signal:
+                signal.heard = replace(heard, results=tuple(results))
+                raise
+        return results
 
 
 def _grown(prompt: Conversation, said: Said, results: Sequence[str], note: str) -> Conversation:

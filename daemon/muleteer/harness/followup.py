@@ -1,7 +1,8 @@
 """A message that only makes sense after the one before: "and in Tokyo?" after "What time is it in Rome?".
 
 Pure. Completes it with the words of the message that it leans on, so that every level sees one whole request
-and no prompt changes. Only what begins like a follow-up is one; all others stay what they are.
+and no prompt changes. Only what begins like a follow-up is one, or ends like one ("the bedroom too"); all
+others stay what they are.
 """
 
 from __future__ import annotations
@@ -21,13 +22,18 @@ _LEAD = re.compile(
     r"|peki(?: ya)?|ya)\s+",
     re.IGNORECASE,
 )
+_TRAIL = re.compile(
+    r"[\s,]+(?:too|as well|also|auch|ebenfalls|también|aussi|anche|pure|ook|também|de|da)\W*$", re.IGNORECASE
+)
+TRAILING = 5  # words of a follow-up that only ends like one; more of them are a request of their own
 
 
 def completed(message: str, before: Sequence[str]) -> str:
     """The whole request that a message is after those `before` (the user's, oldest first); empty where it is
     no follow-up."""
-    if not before or not _LEAD.match(message):
+    short = len(message.split()) <= TRAILING and bool(_TRAIL.search(message))
+    if not before or not (_LEAD.match(message) or short):
         return ""
     last = completed(before[-1], before[-CHAIN:-1]) or before[-1]
-    piece = _LEAD.sub("", message).strip(_EDGES)
+    piece = _TRAIL.sub("", _LEAD.sub("", message)).strip(_EDGES)
     return leaning(last.strip(_EDGES), piece) if piece else ""

@@ -18,6 +18,7 @@ FORBIDS = "the message forbids, and this changes something"
 DELETES = "the message wants something deleted, and this deletes nothing"
 NO_ADDRESS = "the message names no web address"
 LIVE = "the message asks for news from elsewhere, and this knows none"
+TELLS = "the message tells something, and asks for nothing"
 
 _EN = (
     r"what(?:'s|s)?|which|who(?:'s|se)?|where(?:'s)?|why|how|(?:at|by|for|since|in|on) (?:what|which)"
@@ -112,8 +113,13 @@ def against(message: str, line: MenuLine) -> str:
     """Why this line cannot be what the message wants; empty when no rule says so."""
     if line.address and not names_address(message):
         return NO_ADDRESS
-    if wishes.kind(message) == "live" and not line.address and not _is_live(line):
+    wish = wishes.kind(message)
+    if wish == "live" and not line.address and not _has(line, "live"):
         return LIVE
+    if wish == "forget" and not _has(line, "forget"):
+        return DELETES
+    if wish == "told" and line.effect != "physical":
+        return TELLS
     if line.effect != "read" and asks(message) and not any(map(asks, line.examples)):
         return ASKS
     if line.effect != "read" and forbids(message):
@@ -130,5 +136,6 @@ def _asks(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=1024)  # lines of menus: more than are in use at once
-def _is_live(line: MenuLine) -> bool:
-    return any(wishes.kind(said) == "live" for said in (line.description, *line.examples))
+def _has(line: MenuLine, kind: str) -> bool:
+    """Whether this is what the line is for."""
+    return any(wishes.kind(said) == kind for said in (line.description, *line.examples))

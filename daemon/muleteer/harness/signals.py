@@ -6,9 +6,14 @@ They are control flow, not faults; none leaves `turn.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from muleteer.engine.protocol import Conversation, Text
 from muleteer.toolbox import Tool
+
+if TYPE_CHECKING:
+    from muleteer.harness.confirmation import Pause
+    from muleteer.harness.free.listening import Heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +44,16 @@ class ToolLoopHalt(Signal):
 
 class ConfirmSignal(Signal):
     """A call needs a yes before it may run: the turn is over until somebody gives one. Each level that it
-    passes adds what is left of it: L2 its prompt and the call that it wrote, code the tools that were to
-    follow."""
+    passes adds what is left of it: L2 its prompt and the call that it wrote, or what a free brain said
+    (`heard`), code the tools that were to follow, and the attempt all of it, as a `pause`."""
 
     def __init__(self, tool: Tool, arguments: dict[str, object]) -> None:
         super().__init__(tool.name)
         self.tool, self.arguments = tool, arguments
         self.written: tuple[Conversation, Text] | None = None
         self.tools: tuple[Tool, ...] = ()
+        self.heard: Heard | None = None
+        self.pause: Pause | None = None
 
 
 class BudgetExceeded(Signal):

@@ -210,9 +210,7 @@ class _Turn:
         catalogue, brains = self._harness.catalogue, self._harness.brains
         self._private = private or self._harness.privacy.concerns(session.current.get(), history)
         if brains:
-            menu = catalogue.menu()
-            tools = catalogue.expand(line.handle for line in menu)
-            self._chosen = brains.choose(brain, self._private, len(tools), len(catalogue.skills))
+            self._chosen = brains.choose(brain, self._private, *self._reach())
         if catalogue.private if self._chosen.lane else not self._chosen.flat:
             await self._lane.warm(self._harness.planner.prompt(""))
 
@@ -246,7 +244,14 @@ class _Turn:
         found, calls = tuple(record.bridge.results), tuple(record.calls)
         call = (self._message, signal.tool, signal.arguments)
         pending = Pending(
-            record.id, *call, record.plan.handles, found, calls, self._attempt.pause, tuple(self._parts.left)
+            record.id,
+            *call,
+            record.plan.handles,
+            found,
+            calls,
+            signal.pause,
+            tuple(self._parts.left),
+            self._chosen.name,
         )
         self._harness.confirmations.add(pending)
         return pending
@@ -308,8 +313,29 @@ class _Turn:
             return signal.plan
 
     async def _answered(self, pending: Pending, yes: bool) -> None:
-        await self._attempt.go_on(pending, yes)
+        await self._going_on(pending)(pending, yes)
         await self._parts.carry_out()
+
+    def _going_on(self, pending: Pending) -> Callable[[Pending, bool], Coroutine[None, None, None]]:
+        """Who goes on: the brain that wrote the call, if it may still be asked; else the one at home, which
+        knows no more of a free brain's plan than the call."""
+        harness, brains = self._harness, self._harness.brains
+        if brains is None or pending.pause is None or pending.pause.heard is None:
+            return self._attempt.go_on
+        private = harness.privacy.concerns(session.current.get(), ())
+        self._chosen = chosen = brains.choose(pending.brain, private, *self._reach())
+        if chosen.name != pending.brain:
+            return self._attempt.go_on
+        if chosen.lane:
+            return Elsewhere(harness, self._record, self._gate, chosen, self._planned).go_on
+        talking = Talking(self._lane, chosen.marks)
+        return FreeTurn(harness, talking, self._record, self._gate, harness.budgets).attempt.go_on
+
+    def _reach(self) -> tuple[int, int]:
+        """How many tools and skills a plan could use."""
+        catalogue = self._harness.catalogue
+        tools = catalogue.expand(line.handle for line in catalogue.menu())
+        return len(tools), len(catalogue.skills)
 
     async def _skill(self, skill: Skill | None, name: str) -> None:
         """The one plan of a turn that has no planner."""

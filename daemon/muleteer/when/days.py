@@ -62,18 +62,21 @@ class Stretch:
         """How to say it in a sentence: "today", "on Friday afternoon, 4 December"."""
         first, last = self.start.date(), self.last
         if first != last:
-            return f"from {say_day(first, today)} to {say_day(last, today)}"
+            return say("from {first} to {last}", first=say_day(first, today), last=say_day(last, today))
         hours = (self.start.hour, self.end.hour or 24)
         name = PART_NAMES.get(hours, "") if self.start.minute == self.end.minute == 0 else ""
         near = {0: "today", 1: "tomorrow", -1: "yesterday"}.get((first - today).days)
+        day = say(near) if near else say("on {day}", day=say_day(first, today))
         if self.whole:
-            return near or f"on {say_day(first, today)}"
+            return day
         if not name:
-            span = f"{self.start:%H:%M} to {self.end:%H:%M}"
-            return f"{near or 'on ' + say_day(first, today)} from {span}"
+            begin, end = f"{self.start:%H:%M}", f"{self.end:%H:%M}"
+            return say("{day} from {begin} to {end}", day=day, begin=begin, end=end)
         if near:
-            return {"today": f"this {name}"}.get(near, f"{near} {name}")
-        return f"on {first:%A} {name}, {first.day} {first:%B}{_year(first, today)}"
+            return say({"today": f"this {name}"}.get(near, f"{near} {name}"))
+        weekday, month = say(f"{first:%A}"), say(f"{first:%B}")
+        pattern = "on {weekday} {part}, {day} {month}" + (" {year}" if first.year != today.year else "")
+        return say(pattern, weekday=weekday, part=say(name), day=first.day, month=month, year=first.year)
 
 
 def say_day(day: date, today: date) -> str:
@@ -82,10 +85,6 @@ def say_day(day: date, today: date) -> str:
     if day.year == today.year:
         return say("{weekday}, {day} {month}", weekday=weekday, day=day.day, month=month)
     return say("{weekday}, {day} {month} {year}", weekday=weekday, day=day.day, month=month, year=day.year)
-
-
-def _year(day: date, today: date) -> str:
-    return "" if day.year == today.year else f" {day.year}"
 
 
 def read_days(text: str, now: datetime) -> Stretch | None:

@@ -50,7 +50,9 @@ _LEAD = re.compile(
 _BETWEEN = re.compile(
     r"\s+(?:for|to|that|f[uü]r|zum|zur|an|para|pour|de|per|di|voor|om|at|um|in|on|am|a|tra)\s+"
 )
-_WORDS_BEFORE = re.compile(r"^(?:for|to|at|in|on|um|am|f[uü]r|auf|para|pour|per|voor)\s+", re.IGNORECASE)
+_WORDS_BEFORE = re.compile(
+    r"^(?:for|of|to|at|in|on|um|am|von|f[uü]r|auf|para|de|pour|per|di|van|voor)\s+", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

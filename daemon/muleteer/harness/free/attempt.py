@@ -12,10 +12,10 @@ from typing import cast
 
 from muleteer.engine.protocol import Conversation, Message, Text
 from muleteer.errors import TooLongError
-from muleteer.harness import steps
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.attempt import Attempt
 from muleteer.harness.brains import FreeLane, Lane, Said
+from muleteer.harness.confirmation import Pause
 from muleteer.harness.dispatcher import Dispatcher, Gate
 from muleteer.harness.flat import Flat
 from muleteer.harness.free import follower
@@ -23,11 +23,14 @@ from muleteer.harness.free.listening import Listener
 from muleteer.harness.free.speech import Speech
 from muleteer.harness.free.tool_agent import FreeToolAgent
 from muleteer.harness.record import Record
-from muleteer.harness.signals import BudgetExceeded, ToolLoopHalt
+from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, ToolLoopHalt
 from muleteer.skills import Skill
 from muleteer.toolbox import Tool
 
 log = logging.getLogger(__name__)
+
+FLAT = "flat"
+"""How a plan without steps and without L2 is carried out, in a `Pause`."""
 
 
 class Writing:
@@ -72,6 +75,9 @@ class FreeAttempt(Attempt):
         prose = ""
         try:
             prose = await self._flat.follow(dispatcher, tools, message, history, speech)
+        except ConfirmSignal as signal:
+            signal.pause = Pause(dispatcher, FLAT, heard=signal.heard)
+            raise
         except ToolLoopHalt as stop:
             log.info("tool loop halted: %s", stop, extra={"turn": record.id})
         except (TooLongError, BudgetExceeded) as stop:
@@ -87,20 +93,15 @@ class FreeAttempt(Attempt):
         else:
             await self._answer(message, prose)
 
-    async def _call(
-        self,
-        run: str,
-        skills: Sequence[Skill],
-        tools: Sequence[Tool],
-        dispatcher: Dispatcher,
-        message: str,
+    async def _follow(
+        self, skills: Sequence[Skill], tools: Sequence[Tool], dispatcher: Dispatcher, message: str
     ) -> str:
-        if run:
-            await steps.carry_out(run, skills, tools, dispatcher, message)
-            return ""
-        if len(tools) == 1:
-            await steps.ask_tool(dispatcher, tools[0].name, message)
-            return ""
         text = "\n\n".join(skill.steps for skill in skills)
         opening = follower.opening(tools, text, message, self._record.plan.rationale)
         return await self._free.follow(dispatcher, tools, opening)
+
+    async def _followed_on(self, pause: Pause, dispatcher: Dispatcher, control: str) -> str:
+        if pause.heard is None:
+            return ""
+        loop = self._flat if pause.run == FLAT else self._free
+        return await loop.go_on(dispatcher, pause.heard, control)

@@ -13,6 +13,7 @@ from muleteer.errors import BrainError, TooLongError
 from muleteer.harness import answer
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Chosen
+from muleteer.harness.confirmation import Pending
 from muleteer.harness.dispatcher import Gate
 from muleteer.harness.free.turn import FreeTurn
 from muleteer.harness.record import Record
@@ -46,6 +47,17 @@ class Elsewhere:
         )
         self._turn = FreeTurn(arranged, chosen.lane, record, gate, budgets, self._private)
         self._budgets = budgets
+
+    async def go_on(self, pending: Pending, yes: bool) -> None:
+        """What the brain elsewhere had planned, after the answer to a question."""
+        record = self._record
+        record.answers(self._chosen.name, self._chosen.reason)
+        record.ledger.begin(self._budgets.turn, self._budgets.answer_output)
+        shown = leaving.set(True)
+        try:
+            await self._turn.attempt.go_on(pending, yes)
+        finally:
+            leaving.reset(shown)
 
     async def answered(self, message: str, history: Sequence[Message]) -> bool:
         """Whether it answered; false where the brain at home must. What must not leave the device is found

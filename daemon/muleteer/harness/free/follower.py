@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from muleteer.engine.protocol import Conversation, Message, ToolSpec
 from muleteer.harness.brains import Said
 from muleteer.harness.dialects.calls import ToolCall
 from muleteer.harness.dispatcher import Dispatcher
-from muleteer.harness.free.listening import Listener, corrected
+from muleteer.harness.free.listening import Heard, Listener, corrected
 from muleteer.harness.prompts import render
-from muleteer.harness.signals import ToolLoopHalt
+from muleteer.harness.signals import ConfirmSignal, ToolLoopHalt
 from muleteer.settings.sections import Budgets
 from muleteer.toolbox import Tool
 
@@ -79,25 +80,33 @@ class FreeFollower:
                 prompt = corrected(prompt, said, fault)
             elif said.calls:
                 wrong = 0
-                prompt = await self._call(dispatcher, prompt, said, names)
+                prompt = await self._call(dispatcher, Heard(prompt, said, (), tuple(tools)))
             else:
                 return said.text
         raise ToolLoopHalt(f"a skill took more than {ROUNDS} steps")
 
-    async def _call(
-        self, dispatcher: Dispatcher, prompt: Conversation, said: Said, names: Sequence[str]
-    ) -> Conversation:
-        """Every call of the reply, one after the other, and what each gave."""
-        results = []
-        for call in said.calls:
+    async def go_on(self, dispatcher: Dispatcher, heard: Heard, control: str) -> str:
+        """`follow` from a call on that had to wait for a yes; `control` is what it gave."""
+        heard = replace(heard, results=(*heard.results, control))
+        return await self.follow(dispatcher, heard.tools, await self._call(dispatcher, heard))
+
+    async def _call(self, dispatcher: Dispatcher, heard: Heard) -> Conversation:
+        """Every call of the reply that was not made yet, one after the other, and what each gave."""
+        prompt, said, results = heard.prompt, heard.said, list(heard.results)
+        names = [tool.name for tool in heard.tools if not tool.hidden]
+        for call in said.calls[len(results) :]:
             tool, instruction = _asked(call, names)
-            results.append(Message("tool", await dispatcher.dispatch(tool, instruction)))
+            try:
+                results.append(await dispatcher.dispatch(tool, instruction))
+            except ConfirmSignal as signal:
+                signal.heard = replace(heard, results=tuple(results))
+                raise
         if note := self._listener.note():
-            last = results[-1]
-            results[-1] = Message("tool", f"{last.content}\n{note}")
+            results[-1] = f"{results[-1]}\n{note}"
+        told = [Message("tool", each) for each in results]
         made = tuple((call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in said.calls)
         return Conversation(
-            (*prompt.messages, Message("assistant", said.text, made), *results), prompt.tools, prompt.constant
+            (*prompt.messages, Message("assistant", said.text, made), *told), prompt.tools, prompt.constant
         )
 
 

@@ -7,11 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from muleteer.engine.protocol import Conversation, Message
 from muleteer.harness.brains import FreeLane, Said
 from muleteer.harness.dialects.calls import ToolCall
 from muleteer.harness.ledger import Ledger
+from muleteer.toolbox import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A reply whose calls were being made: the prompt it answered, what the first of its calls gave, and the
+    tools in reach."""
+
+    prompt: Conversation
+    said: Said
+    results: tuple[str, ...]
+    tools: tuple[Tool, ...]
 
 
 class Listener:

@@ -22,13 +22,15 @@ from muleteer.harness.free.planner import FreePlanner
 from muleteer.harness.free.speech import Speech
 from muleteer.harness.record import Record
 from muleteer.harness.signals import Plan, PlanSignal
+from muleteer.harness.sourced import told_before
 from muleteer.settings.sections import Budgets
 
 PLAN_ATTEMPTS = 3
 
 
 class FreeTurn:
-    """`budgets` are those of this brain; handles that are `withheld` are neither shown nor reached."""
+    """`budgets` are those of this brain; handles that are `withheld` are neither shown nor reached. `attempt`
+    carries its plans out."""
 
     def __init__(
         self,
@@ -44,7 +46,7 @@ class FreeTurn:
         self._arranged, self._record, self._budgets = arranged, record, budgets
         self._menu = [line for line in arranged.catalogue.menu() if line.handle not in withheld]
         self._listener = Listener(lane, record.ledger)
-        self._attempt = FreeAttempt(arranged, self._listener, record, gate)
+        self.attempt = FreeAttempt(arranged, self._listener, record, gate)
 
     async def flat(self, message: str, history: Sequence[Message]) -> bool:
         """All tools in reach at once; false, and nothing done, where they exceed the brain's prompt."""
@@ -52,7 +54,8 @@ class FreeTurn:
         if await self._listener.lane.count(flat.opening(tools, message)) > self._budgets.flat_prompt:
             return False
         self._record.plan = Plan((), 1.0)
-        await self._attempt.flat(tools, message, history, self._speech(bool(tools)))
+        self.attempt.told = told_before(history)
+        await self.attempt.flat(tools, message, history, self._speech(bool(tools)))
         if not self._record.said:
             self._record.say(self._record.words.floor)
         return True
@@ -70,7 +73,8 @@ class FreeTurn:
             except PlanSignal as signal:
                 record.plan = signal.plan
                 record.emit(Planned(record.plan.handles, 1.0, attempt))
-                await self._attempt.run(message)
+                self.attempt.told = told_before(history)
+                await self.attempt.run(message)
                 if record.said:
                     return
                 failed.append(record.plan)

@@ -2,8 +2,9 @@
 
 `deeds` are orders for something in the world (a call, a pizza, louder), `live` questions that only a source
 of news could answer (the weather), `forget` wishes that something noted be deleted, `forbidden` orders not
-to do something. A model answers such messages with a promise, or with what it once read. `told` are words of
-what the user said or wrote before, which is none of the news. In them `$open` stands for the beginning of a
+to do something. A model answers such messages with a promise, or with what it once read. A message that only
+tells (`states`) wants nothing: not to be noted, nor looked up. `told` are words of what the user said or
+wrote before, which is none of the news. In them `$open` stands for the beginning of a
 message, with any of the `polite` words. Pure; knows openings, and not whether a tool is there.
 """
 
@@ -17,17 +18,17 @@ from typing import Literal
 
 from muleteer.harness.phrases import LANGUAGES
 
-Kind = Literal["", "forget", "forbidden", "live", "deeds"]
+Kind = Literal["", "forget", "forbidden", "live", "deeds", "told"]
 KINDS: tuple[Kind, ...] = ("forget", "forbidden", "live", "deeds")
 """In the order in which they are looked for: "don't call my mother" is no wish for a call."""
 
 
 def kind(message: str) -> Kind:
-    """What a message wishes for, as far as its words tell; empty for everything else."""
+    """What a message wishes for, as far as its words tell, `told` for nothing; empty for everything else."""
     for each in KINDS:
         if _matching(each, message) and not (each == "live" and _matching("told", message)):
             return each
-    return ""
+    return "told" if "?" not in message and _matching("states", message) else ""
 
 
 def alike(message: str, other: str) -> bool:
