@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.harness.answer import needs_writing
 from muleteer.services import Absent
 from muleteer.store.memory import TurnMemory
 from muleteer.store.notebook import SqliteNotebook
