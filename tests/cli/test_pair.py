@@ -101,6 +101,13 @@ def test_who_was_sent_away_is_told_so(run: Run, net: Networked) -> None:
     assert run("tokens", "revoke", "desk").code == 1
 
 
+def test_a_device_is_forgotten_here(run: Run, net: Networked) -> None:
+    paired(run, net, "chat")
+    assert run("pair", "--forget", "kitchen").out.startswith("Forgotten: kitchen.")
+    assert run("--device", "kitchen", "status").code == 2
+    assert (run("pair", "--forget", "kitchen").code, remote.known()) == (2, {})
+
+
 def test_a_device_that_is_another_one_gets_no_token(run: Run, net: Networked) -> None:
     if not net.tls:
         return

@@ -19,6 +19,7 @@ from muleteer.cli.tokens import scope_option
 @click.option(
     "--with", "address", metavar="HOST[:PORT]", help="The device that shows CODE; it is kept by name."
 )
+@click.option("--forget", metavar="NAME", help="Forget a device that was paired by --with.")
 @click.option("--as", "called", metavar="NAME", help="What that device is called here; else its own name.")
 @json_option
 @socket_option
@@ -26,6 +27,7 @@ def pair(
     name: str | None,
     scopes: Sequence[str],
     address: str | None,
+    forget: str | None,
     called: str | None,
     as_json: bool,
     socket: Path | None,
@@ -41,6 +43,9 @@ def pair(
       muleteer pair phone
       muleteer pair --with 192.168.1.20 482-913 --as kitchen
     """
+    if forget is not None:
+        _forget(forget, as_json)
+        return
     if address is not None:
         _join(address, name, called, as_json)
         return
@@ -51,6 +56,14 @@ def pair(
     request = {"scopes": list(scopes)} | ({"name": name} if name else {})
     body = Daemon(find_socket(socket)).send("POST", "/v1/pair/code", request)
     click.echo(safe(json.dumps(body, indent=2) if as_json else _shown(body)))
+
+
+def _forget(name: str, as_json: bool) -> None:
+    from muleteer.cli import remote
+
+    remote.forget(name)
+    said = f"Forgotten: {name}. Its token still counts there; `muleteer tokens revoke` on the device ends it."
+    click.echo(safe(json.dumps({"forgotten": name}) if as_json else said))
 
 
 def _shown(body: Mapping[str, object]) -> str:
