@@ -58,7 +58,7 @@ def test_a_code_is_shown_and_typed(run: Run, daemon: ScriptedDaemon) -> None:
     shown = run("seat", "join").out
     assert shown == "On the other device, within 5 minutes: muleteer seat join 3f7a-482913\n"
     daemon.replies["/v1/seat/join"] = obj(SEAT)
-    assert run("seat", "join", "3f7a-482913", "--address", "10.0.0.5").out == "Joined. hall drives.\n"
+    assert run("seat", "join", "3f7a-482913", "--address", "10.0.0.5").out == "Joined. Hall drives.\n"
     assert daemon.requests[-1] == {"code": "3f7a-482913", "address": "10.0.0.5"}
 
 
