@@ -76,4 +76,6 @@ async def test_who_cannot_do_without_inventing_says_so_in_the_users_language() -
     )
     assert isinstance(last, TurnFinished)
     assert home.ran == []
-    assert last.answer == "Das ging nicht: 1.39, 2 hätte ich erfinden müssen. Bitte mit allen Zahlen sagen."
+    assert last.answer == (
+        "Da fehlt eine Zahl: Wofür steht das ? in „?*?“? Bitte noch einmal mit allen Zahlen sagen."
+    )

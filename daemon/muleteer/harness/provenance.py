@@ -45,7 +45,7 @@ _IMPLIED = {
     r"|dubbel": ("2",),
     r"triple|thrice|thirds?|drittel|dreifach\w*|tercio|tiers|terzo|derde": ("3", "1/3"),
     r"quarters?|viertel|cuart[oa]s?|quarts?|quarto|kwart\w*|ceyrek": ("4", "1/4", "15", "45"),
-    r"anderthalb\w*|hour and 1 half|hora y media|heure et demie|ora e mezza|uur en (?:een|1) half": ("1.5", "90"),
+    r"anderthalb\w*|hour and 1 half|hora y media|heure et demie|ora e mezza": ("1.5", "90"),
     r"squared?|quadrat\w*|cuadrad[oa]|carre|quadrato|kwadraat|kare\w*": ("2", "1/2"),
     r"cubed?|cubic|kubik\w*|hoch drei|cubo|cube": ("3", "1/3"),
     r"per ?cent|percentage|prozent\w*|por ?cient\w*|pour ?cent|percento|procent|yuzde": ("100",),

@@ -55,10 +55,10 @@ async def ask_tool(dispatcher: Dispatcher, tool: str, message: str) -> str:
     """One tool needs no follower: the message is the instruction. After an error the agent corrects its
     arguments; the dispatcher ends that by `ToolLoopHalt`. Returns the last control line."""
     results = dispatcher.bridge.results
-    instruction, last = message, results[-1:]
+    instruction, last = message, results[-1] if results else None
     while True:
         control = await dispatcher.dispatch(tool, instruction)
-        if results[-1:] == last or results[-1].status is not Status.ERROR:
+        if not results or results[-1] is last or results[-1].status is not Status.ERROR:
             return control
-        last = results[-1:]
+        last = results[-1]
         instruction = tool_agent.retry(message, control)
