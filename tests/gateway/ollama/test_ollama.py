@@ -110,8 +110,7 @@ async def test_calls_in_a_stream_come_in_one_piece(client: Client) -> None:
     ],
 )
 async def test_a_call_that_a_model_writes_as_text_is_made_and_not_shown(client: Client, written: str) -> None:
-    again = Fill({"place": "Oslo"})  # of whether there is more to call: the same call is no second one
-    client.at.script(Choose({NONE: 1.0}), Write(tuple(written)), Fill({"place": "Oslo"}), again)
+    client.at.script(Choose({NONE: 1.0}), Write(tuple(written)), Fill({"place": "Oslo"}))
     pieces = [piece async for piece in await client.ollama.chat("muleteer", RAIN, tools=[TOOL], stream=True)]
     assert not any(piece.message.content for piece in pieces)
     (called,) = (call for piece in pieces for call in piece.message.tool_calls or ())
