@@ -337,10 +337,15 @@ class Household:
 
     def enrol(self, driver: Host, host: Host, voter: Voter) -> None:
         """Let a device in: when it has entered the household durably, the driver is asked to enrol it."""
-        if driver.election is None:
+        if driver.election is None or host.election is None:
             return
-        membership, term = driver.election.membership, driver.election.term
-        self.feed(host, lambda election: election.adopt(membership, host.clock(self.now)))
+        membership, term, before = driver.election.membership, driver.election.term, host.election.membership
+
+        def enter(election: Election) -> Output:  # unless it has let in another while it was suspended
+            is_as_before = election.membership.ids == before.ids
+            return election.adopt(membership, host.clock(self.now)) if is_as_before else Output()
+
+        self.feed(host, enter)
 
         def entered() -> None:
             ready = host.election and host.disk.membership == membership and not host.writing
