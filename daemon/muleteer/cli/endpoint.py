@@ -52,4 +52,4 @@ def endpoint(
         fewer(bfcl.read(each, bfcl.folder()), quick, most) for each in ("multiple", bfcl.UNANSWERED)
     )
     asked = batteries.CallerTools(multiple, sizes or (4, 80), none)
-    run_battery(asked, against=batteries.THEIRS, run=running.run, **how)
+    run_battery(asked, against=batteries.THEIRS, run=running.run, more=running.as_text, **how)

@@ -101,3 +101,15 @@ def test_both_servers_are_always_asked() -> None:
     done = CliRunner().invoke(main, ["evaluate", "endpoint", "--side", "muleteer"])
     assert done.exit_code == 2
     assert "both servers are always asked" in done.output
+
+
+def test_a_call_that_is_only_written_is_told_from_one_that_is_made() -> None:
+    asked = question(0, bfcl.UNANSWERED)
+    named = {"f0_a": asked.tools[0], "f0_b": asked.tools[1]}
+    fenced = '```json\n{"name": "%s", "arguments": {}}\n```'
+    assert batteries._as_text(fenced % "f0_a", asked, named) == {"as_text": False}  # nothing was wanted
+    assert batteries._as_text(fenced % "f9", asked, named) == batteries._as_text("Hello.", asked, named) == {}
+    extras: list[dict[str, Any]] = [{"as_text": True}, {"as_text": False}, {}]
+    attempts = [Tried(f"{i}", "4 tools", "llama.cpp", False, "", extra=each) for i, each in enumerate(extras)]
+    assert running.as_text(attempts).splitlines()[-1] == "| 4 tools | llama.cpp | 2 | 3 | 1 |"
+    assert running.as_text(attempts[2:]) == ""

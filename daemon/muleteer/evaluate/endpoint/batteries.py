@@ -7,7 +7,7 @@ Knows cases and how each is judged; not how servers are started.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -22,11 +22,13 @@ from muleteer.evaluate.batteries.bfcl import Question
 from muleteer.evaluate.batteries.calling import TOKENS_A_TOOL, every_tool, pooled
 from muleteer.evaluate.batteries.journal import digest_of
 from muleteer.evaluate.endpoint.asking import ask
+from muleteer.harness.dialects import parse
 from muleteer.harness.events import LevelUse
 
 OURS, THEIRS = "muleteer", "llama.cpp"
 SIDES = (OURS, THEIRS)
 OWN = "own tools"
+AS_TEXT = "as_text"
 ROOM = 4096  # tokens beside the tools
 LONGEST_NAME = 64  # characters, in OpenAI's protocol
 LONGEST_S = 1200.0  # of one request: 12,000 tokens at ten a second
@@ -76,7 +78,22 @@ class CallerTools:
         calls = [(named[name].name if name in named else name, given) for name, given in reply.calls]
         why = bfcl.complaint(question, calls) if len(calls) < 2 else "several were called"
         got = ", ".join(f"{name}({dict(arguments)})" for name, arguments in calls)
-        return Answered(not why, got or reply.text[:300], why), [reply.use]
+        extra = {} if calls else _as_text(reply.text, question, named)
+        return Answered(not why, got or reply.text[:300], why, extra), [reply.use]
+
+
+def _as_text(text: str, question: Question, named: Mapping[str, ToolSpec]) -> dict[str, object]:
+    """Whether a reply without a call has one in its text, where a client does not look, and if so whether
+    that is what was wanted."""
+    tools = [replace(tool, name=name) for name, tool in named.items()]
+    written = [
+        (named[call.name].name, call.arguments)
+        for call in parse(text, tools)[1]
+        if call.name in named and call.arguments is not None
+    ]
+    if not written:
+        return {}
+    return {AS_TEXT: not bfcl.complaint(question, written)}
 
 
 def spelled(name: str) -> str:

@@ -24,7 +24,7 @@ from muleteer.evaluate.batteries.running import (
 )
 from muleteer.evaluate.endpoint import servers
 from muleteer.evaluate.endpoint.asking import model_of
-from muleteer.evaluate.endpoint.batteries import OURS, SIDES, THEIRS, Compared
+from muleteer.evaluate.endpoint.batteries import AS_TEXT, OURS, SIDES, THEIRS, Compared
 from muleteer.evaluate.rig import opened
 
 
@@ -79,3 +79,15 @@ def points(attempts: Sequence[Tried]) -> str:
         given = [one.extra.get("points", 0) for one in attempts if one.side == side]
         lines.append(f"{side}: {sum(given)} of {2 * len(given)} points.")
     return "\n".join(lines) if any("points" in one.extra for one in attempts) else ""
+
+
+def as_text(attempts: Sequence[Tried]) -> str:
+    """Of the replies without a call, how many have one in their text all the same, by group and side; and how
+    many of those are what was wanted, had somebody read them. Nothing where there are none."""
+    written = [one for one in attempts if AS_TEXT in one.extra]
+    lines = ["| a call written as text | side | replies | of | wanted |", "|---|---|--:|--:|--:|"]
+    for group, side in dict.fromkeys((one.group, one.side) for one in written):
+        own = [one for one in written if (one.group, one.side) == (group, side)]
+        of = sum((one.group, one.side) == (group, side) for one in attempts)
+        lines.append(f"| {group} | {side} | {len(own)} | {of} | {sum(one.extra[AS_TEXT] for one in own)} |")
+    return "\n".join(lines) if written else ""
