@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 
 from muleteer.broadcast import Broadcast, Listener
 from muleteer.chime import Chime
-from muleteer.ringing import DeviceTimers, system_clock
+from muleteer.ringing import DeviceTimers
 from muleteer.services import PendingTimers
 from muleteer.store.database import StoreError
 from muleteer.store.timers import TimerStore
@@ -379,57 +378,14 @@ async def test_that_somebody_was_told_holds_only_once_it_is_saved(
     assert (await timers.pending()).missed == ()
 
 
-async def test_it_rings_by_itself_on_the_real_clock(tmp_path: Path, broadcast: Broadcast) -> None:
-    timers = DeviceTimers(TimerStore(tmp_path / "timers.db"), broadcast, Chime((), 1.0), system_clock())
-    await timers.open()
-    try:
-        with broadcast.listen() as listener:
-            await timers.set_timer(60, "long")
-            await timers.set_timer(0.05, "short")
-            assert await heard(listener) == ("timer.rang", "short")
-        assert [each.label for each in (await timers.pending()).timers] == ["long"]
-    finally:
-        await timers.close()
-
-
-async def test_the_command_is_told_the_label_and_no_shell_reads_it(
-    make: Make, clock: Clock, tmp_path: Path
-) -> None:
-    said = tmp_path / "said"
-    os.mkfifo(said)
-    timers = make("sh", "-c", f'printf %s "$MULETEER_LABEL:$MULETEER_TIMER" > {said}')
-    label = "$(touch pwned); 'tea' `id`"
-    set_ = await timers.set_timer(1, label)
-    clock.passes(1)
-    await timers.check()
-    async with asyncio.timeout(DEADLINE):
-        assert await asyncio.to_thread(said.read_text) == f"{label}:{set_.id}"
-
-
-async def test_a_command_that_does_not_end_is_ended_with_its_children(
-    make: Make, clock: Clock, tmp_path: Path
-) -> None:
-    alive = tmp_path / "alive"
-    os.mkfifo(alive)
-    timers = make("sh", "-c", f"exec 3> {alive}; trap '' TERM; sleep 1000 & sleep 1000", seconds=0.1)
-    await timers.set_timer(1, "tea")
-    clock.passes(1)
-    await timers.check()
-    async with asyncio.timeout(DEADLINE):
-        # The end of the file is the end of the last process that holds it open.
-        assert await asyncio.to_thread(alive.read_bytes) == b""
-
-
-@pytest.mark.parametrize("command", ["/nowhere/at/all", "false"])
-async def test_a_command_that_fails_is_logged_and_the_event_is_sent(
-    make: Make, clock: Clock, broadcast: Broadcast, caplog: pytest.LogCaptureFixture, command: str
-) -> None:
-    timers = make(command)
-    await timers.set_timer(1, "tea")
-    clock.passes(1)
-    with broadcast.listen() as listener:
-        await timers.check()
-        assert await heard(listener) == ("timer.rang", "tea")
-    running = [task for task in asyncio.all_tasks() if task.get_name().startswith("chime")]
-    await asyncio.gather(*running)
-    assert "timers.command" in caplog.text
+async def test_a_longer_one_rings_later_also_after_a_restart(make: Make, clock: Clock) -> None:
+    timers = make()
+    tea, up = await timers.set_timer(300, "tea"), await timers.set_alarm(START.local() + timedelta(hours=1))
+    longer = await timers.lengthen(tea.id, 600)
+    assert longer is not None
+    assert (longer.left, longer.seconds, longer.due) == (900, 900, START.local() + timedelta(minutes=15))
+    assert await timers.lengthen(up.id, 600) is None, "an alarm has no length"
+    assert await timers.lengthen(99, 600) is None
+    clock.passes(301)
+    assert await timers.check() == pytest.approx(599)
+    assert [round(each.left) for each in (await make().pending()).timers] == [599, 3299]
