@@ -124,9 +124,7 @@ async def test_nothing_is_not_empty_while_a_part_is_unread(full: Toolbox, folder
     (folder / "b.ics").write_text("BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:no\nEND:VEVENT\nEND:VCALENDAR\n")
     told = " I could not check everything: 1 of the entries in b.ics is damaged (its DTSTART cannot be read)."
     result = await call(full, "check_calendar", day="tonight")
-    assert result == Result.unavailable(
-        f"Nothing is in the calendar this evening.{told}"
-    )
+    assert result == Result.unavailable(f"Nothing is in the calendar this evening.{told}")
     result = await call(full, "check_calendar", day="tomorrow")
     assert result.status is Status.OK
     assert result.text.endswith(f"Dentist (Main Street).{told}")

@@ -32,7 +32,7 @@ async def test_all_names_every_part_or_says_that_it_is_missing(toolbox: Toolbox)
     result = await call(toolbox, "device_info")
     assert result.status is Status.OK
     for part in PARTS:
-        assert f"{part.capitalize()}: " in result.text or f"no {part}" in result.text or part == "cpu"
+        assert f"{part.capitalize()}: " in result.text or part in result.text or part == "cpu"
     assert "CPU: " in result.text
 
 
@@ -44,7 +44,7 @@ async def test_a_part_that_is_none_is_an_error(toolbox: Toolbox) -> None:
 
 def test_a_board_that_lacks_everything_gives_empty() -> None:
     result = report({"battery": lambda: None, "temperature": lambda: None})
-    assert result == Result.empty("This device reports no battery and no temperature.")
+    assert result == Result.empty("This device reports no value for: battery, temperature.")
 
 
 def test_what_is_not_shown_could_not_be_looked_at() -> None:
@@ -52,7 +52,9 @@ def test_what_is_not_shown_could_not_be_looked_at() -> None:
         raise PermissionError("/sys is not there")
 
     result = report({"battery": lambda: None, "temperature": forbidden})
-    assert result == Result.unavailable("This device reports no battery. I could not look at temperature.")
+    assert result == Result.unavailable(
+        "This device reports no value for: battery. I could not look at: temperature."
+    )
 
 
 def test_a_part_that_fails_does_not_take_the_others() -> None:
@@ -60,7 +62,7 @@ def test_a_part_that_fails_does_not_take_the_others() -> None:
         raise OSError("no such file")
 
     result = report({"memory": lambda: ("Memory: fine.", {"total": 1}), "disk": fails})
-    assert result == Result.ok("Memory: fine. I could not look at disk.", Data({"memory": {"total": 1}}))
+    assert result == Result.ok("Memory: fine. I could not look at: disk.", Data({"memory": {"total": 1}}))
 
 
 async def test_all_begins_with_a_verdict(toolbox: Toolbox) -> None:
@@ -118,7 +120,7 @@ async def test_throttling_is_told_now_and_since_the_start(notebook: SqliteNotebo
 
 async def test_throttling_that_a_board_does_not_report_is_empty(toolbox: Toolbox) -> None:
     result = await call(toolbox, "device_info", part="throttling")
-    assert result == Result.empty("This device reports no throttling.")
+    assert result == Result.empty("This device reports no value for: throttling.")
 
 
 async def test_offline_mode_is_part_of_the_network(notebook: SqliteNotebook) -> None:

@@ -277,7 +277,7 @@ async def test_more_minutes_of_several_timers_are_asked_about_and_of_none_refuse
         ("tomorrow 7:00", "alarm", ""),
         ("tomorrow 5 pm", "remind me tomorrow at 5 pm to water the plants", "water the plants"),
         ("8 minutes", "timer for 8 minutes for the pasta", "the pasta"),
-        ("", "set a timer of 8 minutes for the pasta", "the pasta"),
+        ("", "set a timer of 8 minutes for the pasta", "pasta"),
     ],
 )
 async def test_a_label_is_only_what_names_it(
