@@ -203,9 +203,64 @@ async def test_a_sentence_that_wants_nothing_is_no_part(home: Home) -> None:
         plan("reply"),
         plan("clock"),
         Fill({"place": "Rome"}),
+        plan("clock"),  # and that is what the message as a whole was planned to be
     )
     assert isinstance(last, TurnFinished)
     assert last.answer == "It is noon."
+
+
+async def test_an_and_within_a_request_does_not_lose_the_other_request(home: Home) -> None:
+    last = await home.turn(
+        "3 pounds and 4 ounces in grams, and what time is it in Tokyo",
+        plan("sums"),  # 3 pounds
+        plan("sums"),  # 4 ounces in grams: the same, so that is no cut
+        plan("sums"),  # 3 pounds and 4 ounces in grams
+        plan("clock"),
+        Fill({"expression": "3 pounds + 4 ounces in grams"}),
+        Fill({"place": "Tokyo"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "3 pounds + 4 ounces in grams it is.\nIt is noon."
+
+
+async def test_a_note_and_a_question_are_two_requests(home: Home) -> None:
+    last = await home.turn(
+        "put milk and eggs on the list, and what is 3 pounds in kg",
+        plan("keep"),  # put milk
+        plan("keep"),  # eggs on the list
+        plan("keep"),  # put milk and eggs on the list
+        plan("sums"),
+        Fill({"note": "milk and eggs"}),
+        Fill({"expression": "3 pounds in kg"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "Noted.\n3 pounds in kg it is."
+    assert home.ran == [("milk and eggs",), ("3 pounds in kg",)]
+
+
+async def test_a_request_that_the_one_plan_does_not_cover_is_named(home: Home) -> None:
+    last = await home.turn(
+        "put milk on the list, and what time is it",
+        plan("reply"),  # put milk on the list, alone: so that is no cut
+        plan("keep"),  # the message as a whole
+        Fill({"note": "milk"}),
+        plan("clock"),  # its other part
+    )
+    assert isinstance(last, TurnFinished)
+    assert home.ran == [("milk",)]
+    assert last.answer == "Noted.\nI did not do this part: what time is it. Ask for it alone."
+
+
+async def test_what_only_tells_more_is_no_request_that_was_left_out(home: Home) -> None:
+    last = await home.turn(
+        "remember that Anna likes tea and Bob likes coffee",
+        plan("keep"),
+        plan("reply"),
+        plan("keep"),
+        Fill({"note": "Anna likes tea and Bob likes coffee"}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "Noted."
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muleteer.evaluate.material import Material
-from muleteer.harness.rules import ASKS, DELETES, FORBIDS, NO_ADDRESS, against, asks, forbids, names_address
+from muleteer.harness.rules import (
+    ASKS,
+    DELETES,
+    FORBIDS,
+    LIVE,
+    NO_ADDRESS,
+    TELLS,
+    against,
+    asks,
+    forbids,
+    names_address,
+)
 from muleteer.skills import MenuLine
 
 SWITCH = MenuLine("switch", "Switch things.", ("turn on the light",), effect="physical")
@@ -178,6 +189,29 @@ def test_who_deletes_is_not_offered_what_only_writes() -> None:
     timer = MenuLine("timer", "Timers.", ("set a timer", "cancel the egg timer"), effect="write")
     for message in ("Delete the note about the spare key.", "please forget my pin", "Lösche die Notiz"):
         assert against(message, remember) == DELETES
-        assert not against(message, timer)
+    assert not against("delete the egg timer", timer)
+    assert against("Delete the note about the spare key.", timer) == DELETES
     for message in ("note that I have to cancel the gym", "don't forget the milk", "Vergiss nicht die Milch"):
         assert not against(message, remember)
+
+
+CLOCK = MenuLine("current-time", "The time.", ("what time is it in Rome",))
+WEATHER = MenuLine("weather", "The weather.", ("what will the weather be like tomorrow",))
+SEARCH = MenuLine("search-info", "Find what was told.", ("where is my passport",))
+
+
+@pytest.mark.parametrize("message", ["İstanbul'da hava nasıl?", "wie wird das Wetter morgen?"])
+def test_news_from_elsewhere_are_only_for_what_knows_them(message: str) -> None:
+    assert against(message, CLOCK) == LIVE
+    assert against(message, WEATHER) == ""
+
+
+def test_what_deletes_nothing_is_not_asked_to_forget() -> None:
+    assert against("delete the note about the key", SEARCH) == DELETES
+    assert against("delete the note about the key", MenuLine("x", "X.", ("delete my notes",))) == ""
+
+
+def test_what_only_tells_something_wants_nothing_looked_up_or_changed() -> None:
+    assert against("we are six people", SEARCH) == TELLS
+    assert against("we are six people", TIMER) == TELLS
+    assert against("where are we six", SEARCH) == ""

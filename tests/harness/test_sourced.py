@@ -7,7 +7,7 @@ import pytest
 from muleteer.engine.protocol import Message
 from muleteer.harness.events import TurnFinished
 from muleteer.harness.phrases import LANGUAGES, phrases
-from muleteer.harness.provenance import invented, unsaid
+from muleteer.harness.provenance import invented, unsaid, unused
 from muleteer.harness.sourced import TOLD, told_before
 from muleteer.harness.turn import Harness
 from muleteer.paths import share_dir
@@ -179,3 +179,29 @@ def test_what_was_told_is_what_no_tool_was_called_for_and_no_question() -> None:
     assert told_before([]) == ()
     many = [Message("user", f"We are {number}") for number in range(9)]
     assert len(told_before(many)) == TOLD
+
+
+async def test_a_number_that_a_call_forgot_is_asked_for_once() -> None:
+    searched = Searched()
+    said = "how much is 3 pounds 4 ounces in grams"
+    answer = await searched.turn(
+        said, "sums", {"expression": "3 pounds in g"}, {"expression": "3 pounds + 4 ounces in g"}
+    )
+    assert (searched.ran, answer) == ([("3 pounds + 4 ounces in g",)], "3")
+    await searched.turn(said, "sums", {"expression": "3 pounds in g"}, {"expression": "3 lb in g"})
+    assert searched.ran[1:] == [("3 lb in g",)], "who insists may be right"
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments", "left"),
+    [
+        ("3 pounds and 4 ounces", {"expression": "3 pounds + 4 ounces"}, []),
+        ("3 pounds and 4 ounces", {"expression": "3 pounds"}, ["4"]),
+        ("timer for 5 minutes for the 2 eggs", {"when": "5 minutes", "label": "2 eggs"}, []),
+        ("wake me at 7 pm", {"when": "19:00"}, []),
+        ("1,234.5 + 1", {"expression": "1234.5+1"}, []),
+        ("the time please", {"place": ""}, []),
+    ],
+)
+def test_which_numbers_a_call_leaves_out(message: str, arguments: dict[str, object], left: list[str]) -> None:
+    assert unused(message, arguments) == left

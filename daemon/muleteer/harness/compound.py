@@ -59,14 +59,22 @@ class Part:
 
 
 def cuts(message: str, language: str = "en") -> list[list[Part]]:
-    """The ways in which a message in this language may be cut; none where it may not."""
+    """The ways in which a message in this language may be cut, of those into so many parts the likeliest
+    first; none where it may not."""
     joints = list(_JOINTS[language].finditer(message))
     if not 0 < len(joints) < MOST_PARTS or condition(message) or negated(message):
         return []
     if _TOGETHER.search(message):
         return []
+    strong = {joint.start() for joint in joints if _is_strong(message, joint)}
     kept = [chosen for size in range(len(joints), 0, -1) for chosen in combinations(joints, size)]
+    kept.sort(key=lambda chosen: (-len(chosen), -sum(joint.start() in strong for joint in chosen)))
     return [found for chosen in kept if (found := _cut(message, chosen))]
+
+
+def _is_strong(message: str, joint: re.Match[str]) -> bool:
+    """Whether more than an "and" stands there, or a question begins after it."""
+    return not joint[0].strip().isalpha() or rules.asks(message[joint.end() :])
 
 
 def _cut(message: str, joints: Sequence[re.Match[str]]) -> list[Part]:

@@ -36,10 +36,12 @@ Permit = Callable[[Tool, Mapping[str, object]], str]
 
 
 class Sources(Protocol):
-    """What was said, as `Sourced` has it: what of a call's arguments is kept, and what is missing."""
+    """What was said, as `Sourced` has it: what of a call's arguments is kept, what is missing, and what was
+    said and is not in them."""
 
     def kept(self, tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]: ...
     def missing(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None: ...
+    def forgotten(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None: ...
 
 
 class Anything:
@@ -49,6 +51,9 @@ class Anything:
         return dict(arguments)
 
     def missing(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None:
+        return None
+
+    def forgotten(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None:
         return None
 
 
@@ -108,6 +113,7 @@ class Dispatcher:
         self._made: set[tuple[str, str]] = set()
         self._requests: set[tuple[str, str]] = set()
         self._repeated: set[str] = set()
+        self._reminded: set[str] = set()
         self.bridge = Bridge()
 
     def rebound(self, agent: Agent, calls: list[CallUse], emit: Emit, gate: Gate) -> Dispatcher:
@@ -183,6 +189,10 @@ class Dispatcher:
         if missing := self._sources.missing(tool, arguments):
             self.bridge.add(tool.name, Result.error(missing.asked))
             return f"error: {missing.told}"
+        if tool.name not in self._reminded and (left := self._sources.forgotten(tool, arguments)):
+            self._reminded.add(tool.name)  # once: it may have been right
+            self.bridge.add(tool.name, Result.error(left.asked))
+            return f"error: {left.told}"
         return await self._once(tool, arguments)
 
     async def call(self, tool: Tool, arguments: Mapping[str, object]) -> str:

@@ -15,9 +15,10 @@ _WORDS = {
     "en": """the a an of to and is are it in on at for what when where how who which my me you your please
         will i am that this have be do does did can could with was time day turn off set tell find show
         open many much hello hi""",
-    "de": """öffne der die das den dem ein eine einen einem und ist sind es in im an am auf für was wann wo
-        wie wer welche mein meine mich mir du dein bitte kannst mit war nicht wird uhr spät licht mach
-        mache schalte zeig gib habe ich viel viele heute morgen alle gibt hallo danke aus""",
+    "de": """noch minuten stunde stunden fünf zehn wecker öffne der die das den dem ein eine einen einem und
+        ist sind es in im an am auf für was wann wo wie wer welche mein meine mich mir du dein bitte
+        kannst mit war nicht wird uhr spät licht mach mache schalte zeig gib habe ich viel viele heute
+        morgen alle gibt hallo danke aus""",
     "es": """a al el la los las un una de del y es son está en para por qué cuándo dónde cómo quién cuál mi
         mis me tu favor con no que hora día cuánto cuántos tengo hay hoy enciende apaga pon abre hola
         gracias""",

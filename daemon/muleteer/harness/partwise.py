@@ -40,7 +40,7 @@ class Cutter:
     async def uncovered(self, handles: Sequence[str]) -> list[str]:
         """The requests of a message that was not cut which its plan, of these handles, does not serve."""
         requests = [part.said for part in self._finest if self._may_be_one(part.said)]
-        return [said for said in requests if len(requests) > 1 and not await self._covered(said, handles)]
+        return [said for said in requests if not await self._covered(said, handles)]
 
     async def _requests(self, parts: Sequence[compound.Part]) -> list[tuple[str, Plan]]:
         """The parts with their plans, if each is a request of its own."""

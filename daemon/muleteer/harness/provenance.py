@@ -113,6 +113,15 @@ def invented(arguments: Mapping[str, object], keys: Iterable[str], sources: Iter
     return [each for each in written if not known & _readings(each)]
 
 
+def unused(message: str, arguments: Mapping[str, object]) -> list[str]:
+    """The numbers that a message has in digits and none of the arguments has. Where it speaks of times of day
+    there are none, since those are written in many ways."""
+    if _CLOCK.search(fold(message)):
+        return []
+    used = {reading for each in _DIGITS.findall(str(list(arguments.values()))) for reading in _readings(each)}
+    return [each for each in dict.fromkeys(_DIGITS.findall(message)) if not _readings(each) & used]
+
+
 def unsaid(value: object, sources: Iterable[str]) -> bool:
     """Whether a value speaks of a time that no source does: "yesterday" where somebody said "gestern" was
     said, and "since Monday" was not where no Monday is."""

@@ -30,7 +30,7 @@ _MISSING = "?"
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A number that nobody said: as the model is told, and as the user is asked for it."""
+    """What is wrong with a call's numbers: as the model is told, and as the user is if that does not help."""
 
     told: str
     asked: str
@@ -67,6 +67,12 @@ class Sourced:
             for name, value in arguments.items()
             if name not in tool.said or not provenance.unsaid(value, said)
         }
+
+    def forgotten(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None:
+        """The numbers of the message that are in none of an exact tool's arguments; None where all are."""
+        left = provenance.unused(self.message, arguments) if tool.exact else []
+        told = render("forgotten", value=", ".join(left))
+        return Missing(told, self.words.not_done) if left else None
 
     def missing(self, tool: Tool, arguments: Mapping[str, object]) -> Missing | None:
         """The numbers in its exact arguments that nobody has said; None where all were."""
