@@ -119,7 +119,7 @@ def test_a_clean_install_works_from_anywhere_with_an_empty_environment(installed
 
 
 def test_every_module_imports_in_a_clean_install(installed: Path) -> None:
-    """What is imported is declared: no extra is there. Only `mcp_servers` has modules that need one."""
+    """What is imported is declared: no extra is there. Only those that speak MCP have modules that need one."""
     program = (
         "import importlib, pkgutil, muleteer\n"
         "for each in pkgutil.walk_packages(muleteer.__path__, 'muleteer.'):\n"
@@ -132,7 +132,9 @@ def test_every_module_imports_in_a_clean_install(installed: Path) -> None:
     imported = run(installed, "-c", program, env={}, cwd="/").split()
     assert {"muleteer.engine.llama", "muleteer.gateway.app", "muleteer.cli.ask"} <= set(imported)
     assert "muleteer.mcp_servers.service" in imported
-    assert all(name.startswith("muleteer.mcp_servers.") for name in imported if ":" in name)
+    speak_mcp = ("muleteer.mcp_servers.", "muleteer.gateway.mcp.server:", "muleteer.cli.mcp_pipes:")
+    assert all(name.startswith(speak_mcp) for name in imported if ":" in name)
+    assert "muleteer.gateway.mcp.route" in imported
 
 
 def test_an_install_into_a_target_folder_works(installed: Path, tmp_path: Path) -> None:
