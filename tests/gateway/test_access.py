@@ -202,6 +202,18 @@ async def test_a_token_may_revoke_itself_and_is_told(plain: Networked) -> None:
         assert (await client.delete("/v1/tokens/phone")).status_code == 401
 
 
+async def test_an_open_network_without_tls_is_said_in_the_log(
+    folder: Path, catalogue: Catalogue, caplog: pytest.LogCaptureFixture
+) -> None:
+    for tls in (True, False):
+        assert "can be read on the network" not in caplog.text
+        async with networked(
+            folder, catalogue, settings=GatewaySettings(listen="lan", port=0, tls=tls)
+        ) as net:
+            assert net.listening.lan_port == net.port
+    assert "can be read on the network" in caplog.text
+
+
 async def test_closed_by_default(folder: Path, catalogue: Catalogue) -> None:
     async with networked(folder, catalogue, settings=GatewaySettings()) as net, net.local() as admin:
         assert net.port == 0
