@@ -119,7 +119,7 @@ def test_a_clean_install_works_from_anywhere_with_an_empty_environment(installed
 
 
 def test_every_module_imports_in_a_clean_install(installed: Path) -> None:
-    """What is imported is declared: no extra is there. Only those that speak MCP have modules that need one."""
+    """What is imported is declared: no extra is there. Only modules that speak MCP need one."""
     program = (
         "import importlib, pkgutil, muleteer\n"
         "for each in pkgutil.walk_packages(muleteer.__path__, 'muleteer.'):\n"
