@@ -66,6 +66,8 @@ async def test_a_skill_is_run_and_what_became_of_it_told() -> None:
 async def test_the_inbox_is_listed_and_marked() -> None:
     household = Household()
     async with client(household) as http:
+        refused = await http.get("/v1/inbox", params={"unread": "perhaps"})
+        assert refused.json()["error"]["message"] == "unread must be true or false."
         (entry,) = (await http.get("/v1/inbox")).json()["entries"]
         assert (entry["text"], entry["when"]) == ("Two appointments.", "2026-11-30T07:00:00+00:00")
         assert (await http.get("/v1/inbox?unread=true")).json() == {"entries": []}

@@ -114,6 +114,7 @@ async def test_notes_are_taken_in_once(kept: Kept) -> None:
         ("/notes", {"notes": [{"text": "x" * 1_001}]}, "at most 1000 characters"),
         ("/notes", {"notes": [{"text": "x", "page": "p" * 61}]}, "cannot be the name of a page"),
         ("/notes", {"notes": [{"text": "x", "when": "2026-05-01T10:00:00"}]}, "timezone"),
+        ("/notes", {"notes": [{"text": "x", "when": "0"}]}, "written like"),
         ("/notes", {"notes": [{"text": "x", "session": "a b"}]}, "session"),
         ("/notes", {"notes": [{"text": "x"}] * 501}, "at most 500 items"),
         ("/forget", {"notes": ["n1"]}, "valid integer"),
@@ -233,3 +234,7 @@ async def test_times_near_the_ends_are_kept_and_read(kept: Kept) -> None:
     given = ["0002-01-01T00:00:00+00:00", "9998-12-31T23:59:59+00:00"]
     assert (await kept.post("/notes", {"notes": [{"text": "a", "when": each} for each in given]}))[0] == 200
     assert texts(await kept.get("/notes"), "notes", "when") == given
+
+
+async def test_a_kind_that_is_none_is_refused(kept: Kept) -> None:
+    assert "kind must be notes or turns; 'pages' is neither." in str(await kept.get("/search", kind="pages"))

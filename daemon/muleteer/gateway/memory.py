@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -32,6 +32,13 @@ T = TypeVar("T")
 ForgetTalks = Callable[[], Awaitable[None]]
 
 
+def _iso(given: object) -> object:
+    """pydantic takes seconds since 1970 as well, which no note's time is meant to be."""
+    if given is not None and not (isinstance(given, str) and "-" in given[1:]):
+        raise ValueError("a time is written like 2026-11-30T07:00:00+01:00")
+    return given
+
+
 class GivenNote(BaseModel):
     """A note that was written before. Without a time it is written now."""
 
@@ -39,7 +46,7 @@ class GivenNote(BaseModel):
 
     text: str = Field(min_length=1, max_length=LONGEST_NOTE)
     page: str = COMMON_PAGE
-    when: AwareDatetime | None = None
+    when: Annotated[AwareDatetime | None, BeforeValidator(_iso)] = None
     session: str = Field("", pattern=SESSION)
     device: str = Field("", pattern=SESSION)
 
