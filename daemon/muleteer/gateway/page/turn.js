@@ -26,7 +26,7 @@ class Shown {
   take(name, fields) {
     const known = {
       "turn.started": () => { this.id = fields.turn; },
-      "brain": () => this.step(`Asks ${fields.brain}`, null, fields.reason),
+      "brain": () => { if (fields.brain !== "local" || fields.reason) this.step(`Brain: ${fields.brain}`, null, fields.reason); },
       "plan": () => this.plan(fields),
       "level": () => this.level(fields.level),
       "call.started": () => this.call(fields),
