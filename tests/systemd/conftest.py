@@ -182,7 +182,7 @@ def service(boots: Boots) -> Iterator[Machine]:
         booted.write("/etc/systemd/system/board.service", BOARD_UNIT)
         booted.run("systemctl", "enable", "--now", "board.service")
         booted.write("/srv/thermal/thermal_zone0/type", "cpu-thermal")
-        booted.write("/srv/thermal/thermal_zone0/temp", f"{CELSIUS}500")
+        booted.write("/srv/thermal/thermal_zone0/temp", f"{CELSIUS}000")
         booted.run("mount", "--bind", "/srv/thermal", "/sys/class/thermal")
         booted.write("/etc/muleteer/keys/home", KEY, mode="600")
         install(booted)

@@ -75,7 +75,7 @@ def test_what_tools_need_is_there_in_the_sandbox(service: Machine) -> None:
     assert "chimney letter" in called(service, "find_file", words=LETTER.split()[1])
     told = called(service, "device_info")
     assert "Memory" in told
-    assert f"{CELSIUS}" in told
+    assert f"{CELSIUS} °C" in told
     service.until(lambda: _sums(service), "the MCP server's tool there")  # it joins after the start
     (name,) = _sums(service)
     said = service.run(COMMAND, "tools", "call", "--json", "--yes", name, '{"a": 3, "b": 4}').stdout
@@ -133,7 +133,7 @@ def _load_slowly(service: Machine) -> None:
     service.run("kill", "-STOP", worker)
     service.until(lambda: _starting_for(service) > limit + 1, "longer than the limit")
     assert service.show("muleteer.service", "ActiveState") == "activating"
-    assert service.show("muleteer.service", "StatusText").startswith("loading")
+    service.until(lambda: service.show("muleteer.service", "StatusText").startswith("loading"), "told")
     service.run("kill", "-CONT", worker)
     service.until(lambda: ready(service), "ready")
     assert service.show("muleteer.service", "ActiveState") == "active"
