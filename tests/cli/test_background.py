@@ -83,3 +83,8 @@ def test_a_trace_is_a_tree(run: Run, daemon: ScriptedDaemon) -> None:
         "   └─ timer: ok, 2 ms  (5 ms)",
         "9 tokens of prompt, 5 of them reused, 4 decoded; 2 generated",
     ]
+
+
+def test_who_waits_is_told_what_for(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/background"] = obj(ENDED)
+    assert "Running daily-brief" in run("turn", "daily-brief").err

@@ -53,3 +53,15 @@ def test_a_reply_is_told_as_one(run: Run, daemon: ScriptedDaemon) -> None:
 
 def test_without_a_daemon_it_says_so(run: Run) -> None:
     assert run("plan", "hello").code == 3
+
+
+def test_the_parts_of_several_requests_are_told(run: Run, daemon: ScriptedDaemon) -> None:
+    parts = [
+        {"said": "is the lamp on", "handles": ["@sensor"], "confidence": 0.9},
+        {"said": "order a pizza", "handles": [], "confidence": 0.95},
+    ]
+    daemon.replies["/v1/plan"] = obj({**FOUND, "parts": parts})
+    out = run("plan", "is the lamp on and order a pizza").out
+    assert "Part:    is the lamp on: @sensor (90% sure)" in out
+    assert "Part:    order a pizza: nothing that can be done here (95% sure)" in out
+    assert "As a whole it would be:" in out

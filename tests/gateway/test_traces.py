@@ -79,3 +79,8 @@ async def test_the_newest_are_kept_and_found_by_a_beginning_that_one_has() -> No
         traces.get("t000")
     with pytest.raises(UnknownTurnError, match="Several turns"):
         traces.get("t00")
+
+
+def test_before_any_turn_it_says_how_to_have_one() -> None:
+    with pytest.raises(UnknownTurnError, match=r"No turn has run since the daemon started; `muleteer ask"):
+        Traces().get("")

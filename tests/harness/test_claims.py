@@ -155,7 +155,7 @@ def test_a_sentence_that_cannot_become_a_claim_is_not_held_back() -> None:
 
 async def said(house: House, *script: Choose | Fill | Write) -> TurnFinished:
     harness = Harness(ScriptedBrain(*script), house.catalogue, Budgets())
-    events = [event async for event in harness.run("turn on the lamp")]
+    events = [event async for event in harness.run("the lamp, if you please")]
     last = events[-1]
     assert isinstance(last, TurnFinished)
     assert last.answer == "".join(event.text for event in events if isinstance(event, TextDelta))

@@ -25,6 +25,7 @@ from tests.harness.test_compound import Home
         ("¿Qué hora es en Roma?", "¿y en Lima?", "Qué hora es en Lima"),
         ("Turn on the lamp in the kitchen", "in the bedroom too", "Turn on the lamp in the bedroom"),
         ("turn off the kitchen lamp", "the pump as well", "turn off the pump"),
+        ("turn on the kitchen light", "the bedroom too", "turn on the bedroom light"),
         ("Mach das Licht in der Küche an", "im Schlafzimmer auch", "Mach das Licht im Schlafzimmer an"),
         ("enciende la luz de la cocina", "la del baño también", "enciende la luz de la del baño"),
         ("What time is it in Rome?", "I would like to know what you think of that too", ""),

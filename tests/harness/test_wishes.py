@@ -9,6 +9,7 @@ from muleteer.harness.events import Event, TurnFinished
 from muleteer.harness.phrases import LANGUAGES, phrases
 from muleteer.harness.turn import Harness
 from muleteer.harness.wishes import Kind, alike, kind
+from muleteer.session import LOOKED_UP
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue
 from muleteer.tool import Result, tool
@@ -173,3 +174,19 @@ async def test_what_was_told_before_has_the_number_that_a_call_needs() -> None:
     assert isinstance(last, TurnFinished)
     assert home.ran == [("6 * 1/2",)]
     assert "We are six people" in home.brain.asked[-1].messages[-1].content
+
+
+async def test_the_mark_of_what_a_tool_said_is_never_an_answer(house: House) -> None:
+    brain = ScriptedBrain(Choose({"reply": 1.0}), Write((LOOKED_UP,)), Write(("Six it is.",)))
+    history = (
+        Message("user", "what time is it"),
+        Message("assistant", LOOKED_UP),
+        Message("user", "we are six"),
+        Message("assistant", "Good to know."),
+    )
+    run = Harness(brain, house.catalogue, Budgets()).run("how many of us are there in all", history)
+    *_, last = [event async for event in run]
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "Six it is."
+    again = [message.content for message in brain.asked[-1].messages]
+    assert again[1:3] == ["we are six", "Good to know."], "what was talked about is still told"

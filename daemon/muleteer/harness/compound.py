@@ -43,6 +43,12 @@ _TOGETHER = re.compile(
     re.IGNORECASE,
 )
 _PARTICLES = {"on", "off", "up", "down", "an", "aus", "ein", "ab", "auf", "zu", "aan", "uit", "open", "dicht"}
+# In English "the bedroom" after "the kitchen light" is "the bedroom light".
+_ROOMS = re.compile(
+    r"(?:bed|bath|living ?|dining ?|guest ?)room|kitchen|hall(?:way)?|corridor|study|office|cellar|basement"
+    r"|attic|garage|garden|porch|nursery|lounge|balcony|terrace|toilet|pantry|shed|greenhouse",
+    re.IGNORECASE,
+)
 _WITH_ARTICLE = {"im": "in", "ins": "in", "am": "an", "ans": "an", "beim": "bei", "zum": "zu", "zur": "zu"}
 _EDGES = " \t\n,.;?!¿¡"
 _STOPS = tuple(".;?!")
@@ -109,7 +115,8 @@ def leaning(first: str, piece: str) -> str:
         ours.append(words[-1])
     heads = [number for number, word in enumerate(words) if _head(word) == _head(ours[0])]
     if heads and heads[-1]:
-        return " ".join(words[: heads[-1]] + ours)
+        room = len(words) > heads[-1] + 2 and _ROOMS.fullmatch(" ".join(ours[1:])) is not None
+        return " ".join(words[: heads[-1]] + ours + words[-1:] * room)
     if len(ours) <= LEANING and len(words) > len(ours):
         return " ".join(words[:-1] + ours)
     return ""

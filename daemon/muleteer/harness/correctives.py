@@ -1,6 +1,7 @@
 """What the harness tells a model to put it right, or beside a message, and no user may read.
 
-Every such text is a file of `prompts`, named here, so that whatever a model repeats of it is known. Pure.
+Every such text is a file of `prompts`, named here, or the mark that stands in a history for what a tool said,
+so that whatever a model repeats of it is known. Pure.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import cache
 import regex
 
 from muleteer.harness.prompts import source
+from muleteer.session import LOOKED_UP
 
 NAMES = (
     "agent_retry",
@@ -18,6 +20,7 @@ NAMES = (
     "flat_call",
     "flat_claim",
     "flat_empty",
+    "forgotten",
     "free_arguments",
     "free_call",
     "free_claim",
@@ -33,7 +36,7 @@ NAMES = (
     "planner_more",
     "planner_replan",
     "repeated",
-    "staged_more",
+    "told_before",
     "wind_down",
 )
 FEWEST_WORDS = 4  # of a sentence that is told by its words; shorter ones are said by people, too
@@ -67,7 +70,8 @@ def _any(sentences: list[list[str]]) -> str:
 @cache
 def _sentences() -> list[list[str]]:
     """The patterns of the words of each sentence that can be told by them."""
-    sentences = [found[0].strip() for name in NAMES for found in _SENTENCE.finditer(source(name))]
+    texts = (LOOKED_UP, *map(source, NAMES))
+    sentences = [found[0].strip() for text in texts for found in _SENTENCE.finditer(text)]
     return [words for sentence in sentences if (words := _told(sentence))]
 
 

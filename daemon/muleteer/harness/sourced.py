@@ -36,6 +36,14 @@ class Missing:
     asked: str
 
 
+def talked(history: Sequence[Message]) -> tuple[Message, ...]:
+    """The history without what tools were called for: where a model only repeats the marks of that."""
+    marked = {number for number, each in enumerate(history) if each.content == LOOKED_UP}
+    return tuple(
+        each for number, each in enumerate(history) if number not in marked and number + 1 not in marked
+    )
+
+
 def told_before(history: Sequence[Message]) -> tuple[str, ...]:
     """What the user told in this conversation and no tool was called for, oldest first: "we are six"."""
     answers = [*(each.content for each in history[1:]), ""]

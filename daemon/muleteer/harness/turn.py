@@ -37,7 +37,7 @@ from muleteer.harness.partwise import Cutter, Partwise
 from muleteer.harness.phrases import phrases
 from muleteer.harness.record import Record
 from muleteer.harness.signals import ConfirmSignal, Plan, PlanSignal
-from muleteer.harness.sourced import told_before
+from muleteer.harness.sourced import talked, told_before
 from muleteer.harness.talking import Talking
 from muleteer.privacy import Privacy
 from muleteer.settings.sections import Budgets
@@ -358,7 +358,7 @@ class _Turn:
             self._lane, record.ledger, harness.budgets, able, correction, harness.instructions
         )
         for attempt in range(1 + REGENERATIONS):
-            async for piece in writer.reply(message, history if attempt == 0 else ()):
+            async for piece in writer.reply(message, history if attempt == 0 else talked(history)):
                 record.say(piece)
             record.dropped = max(record.dropped, writer.dropped)
             if record.said:
