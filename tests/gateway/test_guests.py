@@ -51,7 +51,7 @@ async def test_a_call_of_nothing_in_an_answer_is_not_shown_and_the_result_is_sai
 
 
 async def test_another_call_can_follow_and_the_same_one_cannot() -> None:
-    other = visit(Choose({"weather": 1.0}), Fill({"place": "Rome"}), Choose({NONE: 1.0}))
+    other = visit(Choose({"weather": 1.0}), Fill({"place": "Rome"}))
     _, calls, _ = await other.reply(results("rain"))
     assert calls == (Wanted("weather", {"place": "Rome"}),)
     same = visit(Choose({"weather": 1.0}), Fill({"place": "Oslo"}), Write(("Rain.",)))

@@ -60,18 +60,6 @@ async def test_arguments_that_do_not_come_to_an_end_are_no_call() -> None:
     assert (await Staged([spec("weather")]).decide(brain, ledger(), said("?"))).calls == ()
 
 
-async def test_several_calls_end_with_none_or_with_a_repetition() -> None:
-    one, two = Fill({"place": "Oslo"}), Fill({"place": "Rome"})
-    weather = Choose({"weather": 1.0})
-    staged = Staged([spec("weather")])
-    brain = ScriptedBrain(weather, one, weather, two, Choose({NONE: 1.0}))
-    found = await staged.decide(brain, ledger(), said("Oslo and Rome"), most=5)
-    assert [call.arguments["place"] for call in found.calls] == ["Oslo", "Rome"]
-    assert 'weather({"place": "Oslo"})' in brain.asked[2].messages[-1].content
-    again = ScriptedBrain(weather, one, weather, one)
-    assert len((await staged.decide(again, ledger(), said("Oslo"), most=5)).calls) == 1
-
-
 async def test_a_schema_that_cannot_be_enforced_is_refused_by_name_and_never_offered() -> None:
     odd = spec("odd", parameters={"type": "object", "not": {}})
     brain = ScriptedBrain(Choose({NONE: 1.0}))

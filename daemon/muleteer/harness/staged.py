@@ -47,7 +47,7 @@ WHOLE = 24
 # one for 22, 21 and 19.
 NONE_SHARE = 0.25
 
-# A first choice with less than this is looked at again with every name.
+# A first choice with less than this, or of none, is looked at again with every name.
 SURE = 0.6
 
 # Names of that look which the second choice is among, with those of the first.
@@ -65,9 +65,6 @@ RESULTS = 3000
 # Names called last that are scored whatever the message says.
 RECENT = 2
 
-# Calls of one message. Each costs a choice and a fill; a list of ten of anything belongs in one call.
-MOST_CALLS = 6
-
 
 @dataclass(frozen=True, slots=True)
 class Called:
@@ -79,8 +76,8 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The calls that a message wants, in order; none where no tool fits. `shares` is the first choice's
-    distribution over the names that were scored and `none`."""
+    """The call that a message wants, none where no tool fits; and the distribution over the names that were
+    scored and `none`."""
 
     calls: tuple[Called, ...]
     shares: dict[str, float]
@@ -146,7 +143,6 @@ class Staged:
         messages: Sequence[Message],
         *,
         must: bool = False,
-        most: int = 1,
         named: str = "",
         results: Sequence[tuple[Called, str]] = (),
         limit: int | None = None,
@@ -156,31 +152,20 @@ class Staged:
         """What to call for the last of `messages`, which is the user's; the first may be the caller's own
         instructions.
 
-        `must`: `none` is no answer. `named` is called, without a choice. At most `most` calls. `results`: the
-        calls made for it already, which are not asked for again, with what they returned. `fit` makes each
-        prompt fit its budget; `limit` is that of all arguments in tokens, `wide` that of a menu that may be
+        `must`: `none` is no answer. `named` is called, without a choice. `results`: the calls made for it
+        already, which are not asked for again, with what they returned. `fit` makes each
+        prompt fit its budget; `limit` is that of the arguments in tokens, `wide` that of a menu that may be
         shown whole where the shortlist leaves a doubt. Raises as the lane does."""
-        calls: list[Called] = []
-        shares: dict[str, float] = {}
-        used = 0
         before = [call for call, _ in results]
-        offered = (named,) if named else self._offered(messages, before)
-        while offered and len(calls) < min(most, MOST_CALLS):
-            asked = _asked(messages, results, calls)
-            name = named
-            if not name:
-                found = await self._weigh(lane, ledger, offered, asked, fit, 0 if calls else wide)
-                shares = shares or found
-                name = self._decided(found, must and not calls)
-            room = ARGUMENTS if limit is None else min(ARGUMENTS, limit - used)
-            if not name or room < 1:
-                break
-            call, tokens = await self._fill(lane, ledger, self.tools[name], asked, fit, room)
-            if call is None or call in calls or (call in before and not must):
-                break
-            calls.append(call)
-            used += tokens
-        return Decision(tuple(calls), shares)
+        asked = _asked(messages, results)
+        name, shares = named, dict[str, float]()
+        if not named and (offered := self._offered(messages, before)):
+            shares = await self._weigh(lane, ledger, offered, asked, fit, wide)
+            name = self._decided(shares, must)
+        room = ARGUMENTS if limit is None else min(ARGUMENTS, limit)
+        call = await self._fill(lane, ledger, self.tools[name], asked, fit, room) if name else None
+        again = call in before and not must
+        return Decision(() if call is None or again else (call,), shares)
 
     def _offered(self, messages: Sequence[Message], before: Sequence[Called]) -> tuple[str, ...]:
         """The names that are shown and scored, in the caller's order: what the words of the message speak
@@ -224,17 +209,21 @@ class Staged:
         wide: int,
     ) -> dict[str, float]:
         """The shares that decide. The words of a message may lead nowhere, as when it is in another language
-        than the descriptions; then the model looks at every name, and at the likeliest ones again."""
+        than the descriptions; then the model looks at every name, and at the likeliest ones again, and what
+        it says both times counts."""
         first = await self._choose(lane, ledger, offered, messages, fit)
         best = max((name for name in first if name != NONE), key=lambda name: first[name])
-        if len(offered) == len(self.tools) or first[best] >= SURE or not await self._fits(lane, wide):
+        sure = first[best] >= SURE and first[NONE] < self._none_share
+        if sure or len(offered) == len(self.tools) or not await self._fits(lane, wide):
             return first
         every = await self._choose(lane, ledger, tuple(self.tools), messages, fit)
         if every[NONE] == max(every.values()) and first[NONE] == max(first.values()):
             return first
         likely = sorted(self.tools, key=lambda name: -every[name])[:LIKELIEST]
         again = tuple(name for name in self.tools if name in likely or name == best)
-        return await self._choose(lane, ledger, again, messages, fit)
+        second = await self._choose(lane, ledger, again, messages, fit)
+        total = sum(every[name] for name in second) or 1.0
+        return {name: (share + every[name] / total) / 2 for name, share in second.items()}
 
     async def _fits(self, lane: Lane, wide: int) -> bool:
         """Whether the whole menu has at most so many tokens."""
@@ -262,31 +251,26 @@ class Staged:
         messages: Sequence[Message],
         fit: Fit,
         limit: int,
-    ) -> tuple[Called | None, int]:
-        """The call of one tool, None where its arguments did not come to an end in time; and their tokens."""
+    ) -> Called | None:
+        """The call of one tool; None where its arguments did not come to an end in time."""
         if not tool.parameters.get("properties"):
-            return Called(tool.name, {}), 0
+            return Called(tool.name, {})
         prompt = await fit(lambda some: self._filling(tool, some), messages)
         written = await lane.fill(prompt, tool.parameters, limit=ledger.allow(limit))
         ledger.book("agent", written.use)
         if written.finish != "stop":
-            return None, written.use.generated
+            return None
         arguments: dict[str, object] = json.loads(written.text)
-        return Called(tool.name, arguments), written.use.generated
+        return Called(tool.name, arguments)
 
 
-def _asked(
-    messages: Sequence[Message], results: Sequence[tuple[Called, str]], calls: Sequence[Called]
-) -> tuple[Message, ...]:
+def _asked(messages: Sequence[Message], results: Sequence[tuple[Called, str]]) -> Sequence[Message]:
     """The messages, the last of which also says what has been called for it."""
-    last = messages[-1]
-    content = last.content
-    if results:
-        each = RESULTS // len(results)
-        lines = "\n".join(f"- {_shown(call)}: {clipped(result, each)}" for call, result in results)
-        content = render("staged_results", message=content, results=lines)
-    if calls:
-        content = render("staged_more", message=content, calls=", ".join(map(_shown, calls)))
+    if not results:
+        return messages
+    last, each = messages[-1], RESULTS // len(results)
+    lines = "\n".join(f"- {_shown(call)}: {clipped(result, each)}" for call, result in results)
+    content = render("staged_results", message=last.content, results=lines)
     return (*messages[:-1], replace(last, content=content))
 
 

@@ -15,8 +15,7 @@ from typing import cast, get_args
 from muleteer.engine.protocol import JsonSchema, ToolSpec
 from muleteer.gateway.reading import Node
 from muleteer.gateway.requests import SESSION, WRONG_SESSION
-from muleteer.harness.guests.ask import Ask, Called, Choice, Said
-from muleteer.harness.staged import MOST_CALLS
+from muleteer.harness.guests.ask import MOST_CALLS, Ask, Called, Choice, Said
 
 MOST_MESSAGES = 2048  # of one request; of more than a context holds the oldest are left out, and counted
 MOST_TOOLS = 128  # as many as OpenAI takes

@@ -13,6 +13,9 @@ from muleteer.engine.protocol import JsonSchema, ToolSpec
 from muleteer.errors import RequestError
 from muleteer.harness.events import Event
 
+# Calls of one reply. Each costs a choice and a fill; a list of ten of anything belongs in one call.
+MOST_CALLS = 6
+
 Finish = Literal["stop", "length", "tool_calls"]
 Choice = Literal["auto", "none", "required"]
 
@@ -55,7 +58,7 @@ class Ask:
     tools: tuple[ToolSpec, ...] = ()
     choice: Choice = "auto"
     named: str = ""
-    calls: int = 6
+    calls: int = MOST_CALLS
     schema: JsonSchema | None = None
     stop: tuple[str, ...] = ()
     limit: int | None = None

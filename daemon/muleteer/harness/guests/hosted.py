@@ -24,6 +24,7 @@ from muleteer.harness.exact import ExactLane
 from muleteer.harness.guests.ask import Ask, CallsWanted, Finish, Finishing, Wanted
 from muleteer.harness.guests.cutting import Stops
 from muleteer.harness.guests.room import Room, instructions
+from muleteer.harness.guests.several import left
 from muleteer.harness.guests.talk import Talk
 from muleteer.harness.guests.values import SAYABLE, Values, readable, shortened
 from muleteer.harness.guests.writing import Check, Pen, Written
@@ -82,7 +83,8 @@ class _Hosted:
         emit: Emit,
     ) -> None:
         budgets = harness.budgets.model_copy(update={"turn": CONTEXTS * context})
-        words = phrases(language(talk.message, harness.language))
+        self._language = language(talk.message, harness.language)
+        words = phrases(self._language)
         self._staged, self._ask, self._talk, self._context = staged, ask, talk, context
         self._record = Record(secrets.token_hex(8), budgets, emit, words)
         self._lane = ExactLane(harness.brain.lane(), self._record.id, harness.audit)
@@ -125,23 +127,29 @@ class _Hosted:
         talk, going = self._talk, self._talk.rounds < MOST_ROUNDS
         if not self._staged.tools or self._ask.choice == "none" or not (going or self._must):
             return False
+        calls = await self._decide(talk.message, self._must, named)
+        if calls and not (named or talk.made):
+            for part in left(talk.message, self._language, calls)[: self._ask.calls - 1]:
+                calls += [call for call in await self._decide(part) if call not in calls]
+        if calls:
+            self._record.emit(CallsWanted(tuple(calls)))
+            self._finish = "tool_calls"
+        return bool(calls)
+
+    async def _decide(self, message: str, must: bool = False, named: str = "") -> list[Wanted]:
+        """The call for a message, or for a part of it; none where no tool fits."""
         decision = await self._staged.decide(
             self._lane,
             self._record.ledger,
-            self._messages(talk.message),
-            must=self._must,
-            most=1 if named else self._ask.calls,
+            self._messages(message),
+            must=must,
             named=named,
-            results=[(Called(made.name, made.arguments), made.result) for made in talk.made],
+            results=[(Called(made.name, made.arguments), made.result) for made in self._talk.made],
             limit=self._ask.limit,
             wide=self._context // MENU,
             fit=self._room.fit,
         )
-        if decision.calls:
-            calls = tuple(Wanted(call.name, call.arguments) for call in decision.calls)
-            self._record.emit(CallsWanted(calls))
-            self._finish = "tool_calls"
-        return bool(decision.calls)
+        return [Wanted(call.name, call.arguments) for call in decision.calls]
 
     async def _reply(self) -> None:
         """Without any function: nothing may be claimed."""
