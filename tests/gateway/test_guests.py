@@ -57,6 +57,11 @@ async def test_another_call_can_follow_and_the_same_one_cannot() -> None:
     same = visit(Choose({"weather": 1.0}), Fill({"place": "Oslo"}), Write(("Rain.",)))
     text, calls, _ = await same.reply(results("rain"))
     assert (text, calls) == ("Rain.", ())
+    more = Choose({"weather": 1.0}), Fill({"place": "Oslo", "unit": "celsius"})
+    padded = visit(*more, Write(("Rain.",)))
+    assert (await padded.reply(results("rain")))[0] == "Rain."
+    mended = visit(*more)
+    assert (await mended.reply(results("Error: say a unit")))[1]
 
 
 async def test_a_value_that_nothing_returned_is_not_said() -> None:

@@ -149,7 +149,17 @@ class _Hosted:
             wide=self._context // MENU,
             fit=self._room.fit,
         )
-        return [Wanted(call.name, call.arguments) for call in decision.calls]
+        wanted = [Wanted(call.name, call.arguments) for call in decision.calls]
+        return [call for call in wanted if must or not self._answered(call)]
+
+    def _answered(self, call: Wanted) -> bool:
+        """Whether the call was made already, and well: one more or one less argument asks the same again."""
+        return any(
+            made.name == call.name
+            and not made.failed
+            and all(made.arguments.get(name, value) == value for name, value in call.arguments.items())
+            for made in self._talk.made
+        )
 
     async def _reply(self) -> None:
         """Without any function: nothing may be claimed."""
