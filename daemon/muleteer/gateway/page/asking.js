@@ -89,6 +89,6 @@ async function* eventsOf(reply) {
 const say = {
   ms: (ms) => (ms < 995 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`),
   bytes: (bytes) => (bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`),
-  share: (share) => `${Math.round(share * 100)} %`,
+  share: (share) => `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100} %`, // all is said of all alone
   count: (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`,
 };
