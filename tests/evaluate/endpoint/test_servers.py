@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import httpx
@@ -24,6 +25,22 @@ async def test_a_daemon_is_reached_through_its_port_until_the_block_ends(tmp_pat
     async with httpx.AsyncClient(base_url=address, trust_env=False) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get("/healthz")
+
+
+async def test_the_port_ends_the_connections_that_go_through_it(tmp_path: Path) -> None:
+    async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(100):
+            writer.write(data)
+        writer.close()
+
+    async with await asyncio.start_unix_server(echo, tmp_path / "socket"):
+        async with servers._door(tmp_path / "socket") as address:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rsplit(":", 1)[1]))
+            writer.write(b"hello")
+            assert await reader.readexactly(5) == b"hello"
+        assert await reader.read() == b""
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_a_daemon_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -123,11 +123,15 @@ async def _door(socket: Path) -> AsyncGenerator[str, None]:
 
 
 async def _hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(ConnectionError):
-        while data := await reader.read(CHUNK):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
+    try:
+        with contextlib.suppress(ConnectionError):
+            while data := await reader.read(CHUNK):
+                writer.write(data)
+                await writer.drain()
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 @asynccontextmanager
