@@ -10,17 +10,20 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from unittest.mock import patch
 
 import httpx
 import pytest
 import pytest_asyncio
 
 from tests.test_daemon import DEADLINE, Daemon, daemon
+from tests.test_daemon import SETTINGS as USUAL
 
 pytestmark = [pytest.mark.model("tiny"), pytest.mark.asyncio(loop_scope="module")]
 
 FREED_SECONDS = 1.0  # from the moment a client leaves
 SETTINGS = '[gateway]\nlisten = "loopback"\ntls = true\nport = 0\n[seat]\nenabled = false\n'
+SHORT = {"MULETEER_BUDGETS__PLANNER_PROMPT": "1200"}  # a menu that is read sooner
 LONG = {"message": "Please think about this list: " + "hay straw grass " * 90, "stream": True}
 STORY = {"message": "Tell me a long story about a mule.", "stream": True}
 
@@ -31,9 +34,10 @@ async def ready() -> AsyncIterator[Daemon]:
         file = Path(name) / ".config" / "muleteer" / "config.toml"
         file.parent.mkdir(parents=True)
         file.write_text(SETTINGS)
-        async with daemon(Path(name)) as one:
-            await one.says("Ready.")
-            yield one
+        with patch.dict(USUAL, SHORT):
+            async with daemon(Path(name)) as one:
+                await one.says("Ready.")
+                yield one
 
 
 @pytest_asyncio.fixture(loop_scope="module")
