@@ -85,14 +85,11 @@ def plan(handle: str) -> Choose:
     return Choose({handle: 1.0})
 
 
+TIME_AND_SUM = (plan("clock"), plan("sums"), Fill({"place": "Tokyo"}), Fill({"expression": "3*4"}))
+
+
 async def test_two_different_requests_are_both_done(home: Home) -> None:
-    last = await home.turn(
-        "what time is it in Tokyo and 3*4",
-        plan("clock"),
-        plan("sums"),
-        Fill({"place": "Tokyo"}),
-        Fill({"expression": "3*4"}),
-    )
+    last = await home.turn("what time is it in Tokyo and 3*4", *TIME_AND_SUM)
     assert isinstance(last, TurnFinished)
     assert last.answer == "It is noon.\n3*4 it is."
     assert last.handles == ("clock", "sums")
@@ -129,13 +126,7 @@ async def test_what_is_empty_and_what_could_not_be_checked_stay_apart_in_a_compo
     home: Home,
 ) -> None:
     home.clock = Result.unavailable("The clock does not answer.")
-    last = await home.turn(
-        "what time is it in Tokyo and 3*4",
-        plan("clock"),
-        plan("sums"),
-        Fill({"place": "Tokyo"}),
-        Fill({"expression": "3*4"}),
-    )
+    last = await home.turn("what time is it in Tokyo and 3*4", *TIME_AND_SUM)
     assert isinstance(last, TurnFinished)
     assert last.answer == "The clock does not answer.\n3*4 it is."
 

@@ -28,6 +28,7 @@ NAMES = (
     "free_narrated",
     "free_plan_form",
     "free_request",
+    "guest_results",
     "invented",
     "left_out",
     "long_arguments",
@@ -36,6 +37,7 @@ NAMES = (
     "planner_more",
     "planner_replan",
     "repeated",
+    "staged_results",
     "told_before",
     "wind_down",
 )
