@@ -31,7 +31,6 @@ BOTH = (
     Fill({"place": "Oslo"}),
     Choose({"weather": 1.0}),
     Fill({"place": "Rome"}),
-    Choose({NONE: 1.0}),
 )
 
 
