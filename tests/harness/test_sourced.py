@@ -158,7 +158,7 @@ async def test_what_a_model_translates_from_a_language_without_known_times_is_le
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_a_missing_number_is_asked_for_where_it_is_missing(language: str) -> None:
     searched = Searched()
-    made_up = [{"expression": f"{number} * 3 + 2"} for number in (6, 7, 8)]
+    made_up: list[dict[str, object]] = [{"expression": f"{number} * 3 + 2"} for number in (6, 7, 8)]
     answer = await searched.turn("pizzas, times three?", "sums", *made_up, language=language)
     assert searched.ran == []
     assert answer == phrases(language).invented.format(given="? * 3 + ?")

@@ -90,7 +90,7 @@ _NAMED_TIMES = {
 }
 STEM = 4  # letters that the forms of a word have in common
 _WEEKEND = "weekend wochenende finde fin fine weekeinde"
-_TIMES: tuple[tuple[str, dict[str, Hashable]], ...] = (
+_TIMES: tuple[tuple[str, Mapping[str, Hashable]], ...] = (
     ("day", dict(RELATIVE)),
     ("weekday", dict(WEEKDAY)),
     ("month", dict(MONTH)),

@@ -51,7 +51,7 @@ async def test_the_other_calls_of_the_same_reply_follow_flat(house: House) -> No
 
 
 async def test_the_rest_of_a_plan_follows_level_by_level(house: House) -> None:
-    script = [
+    script: list[Line] = [
         plan("@keep and then @clock"),
         ask("keep", "note tea"),
         call("keep", note="tea"),
@@ -69,7 +69,7 @@ async def test_the_rest_of_a_plan_follows_level_by_level(house: House) -> None:
 
 @pytest.mark.parametrize("flat", [True, False])
 async def test_a_no_ends_the_plan(house: House, flat: bool) -> None:
-    script = [BOTH] if flat else [plan("@keep and @clock"), ask("keep"), call("keep", note="tea")]
+    script: list[Line] = [BOTH] if flat else [plan("@keep and @clock"), ask("keep"), call("keep", note="tea")]
     waiting = Waiting(house, *script, flat=flat)
     done = await waiting.answer(await waiting.ask("keep tea and tell me the time in Rome"), yes=False)
     assert isinstance(done, TurnFinished)
