@@ -70,7 +70,6 @@ async def test_a_light_is_turned_on(client: Client) -> None:
     client.at.script(
         Choose({"HassTurnOn": 1.0}),
         Fill({"name": "Reading lamp", "domain": ["light"]}),
-        Choose({"none": 1.0}),
     )
     said = [
         ollama.Message(role="system", content=SYSTEM),
