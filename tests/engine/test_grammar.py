@@ -196,3 +196,19 @@ def test_a_pattern_with_many_loops_and_a_length_never_makes_the_decoder_give_up(
             written += [matcher.pick(logits), *matcher.forced()]
         if matcher.done:
             assert valid(schema, json.loads(tokenizer.decode_str(written)))
+
+
+def test_a_bracket_too_many_ends_the_text_and_is_not_replaced_by_something_worse(
+    grammars: Grammars, tokenizer: LLTokenizer
+) -> None:
+    (surplus,), (zero,) = tokenizer.tokenize_str("}}"), tokenizer.tokenize_str("0")
+    schema = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    matcher, text = grammars.matcher(schema), ""
+    while not matcher.done:
+        text += tokenizer.decode_str(matcher.forced())
+        left = '{"x": 2'.removeprefix(text)
+        logits = np.zeros(tokenizer.vocab_size, dtype=np.float32)
+        logits[zero] = 1  # what a model would rather write than a single bracket
+        logits[tokenizer.tokenize_str(left)[0] if left else surplus] = 2
+        text += tokenizer.decode_str([matcher.pick(logits)])
+    assert text == '{"x": 2}'

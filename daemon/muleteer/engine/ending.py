@@ -16,6 +16,7 @@ from llguidance import LLMatcher, LLTokenizer
 QUOTE = '"'
 CLOSING = (QUOTE, "}", "]", ",")
 PLAIN = "0aA:1-Z.@/ _#23456789bcdefghijklmnopqrstuvwxyzBCDPTYMW+"  # what patterns and formats mostly ask for
+SURPLUS = b"}] \n\t"  # what a model writes behind JSON to close what it takes to be around it
 TRIED = 200  # steps to try a new grammar with; most schemas have a shorter text
 PAIRED = 4  # of them, tried as the second of a pair: `@0` ends an address, `::` another one, `:a` a third
 _QUOTES = re.compile(rb'\\.|"', re.DOTALL)
@@ -27,8 +28,20 @@ class Endings:
     def __init__(self, tokenizer: LLTokenizer, vocabulary: int) -> None:
         self._tokenizer = tokenizer
         self.closing: list[int] = [tokenizer.tokenize_str(text)[-1] for text in CLOSING]
+        self._shorter: dict[int, list[int]] = {}
         self._plain = [*dict.fromkeys(tokenizer.tokenize_str(character)[-1] for character in PLAIN)]
         self._mask = bitmasks.allocate_token_bitmask(1, vocabulary)
+
+    def without_surplus(self, token: int, matcher: LLMatcher) -> int | None:
+        """The token that the beginning of this one is, where the rest only closes what is around the JSON:
+        models write `"}}` at the end of a call's arguments as one token, and would go on with a worse one.
+        None where no such beginning is allowed."""
+        if token not in self._shorter:
+            text = self._tokenizer.decode_bytes([token])
+            ends = (end for end in range(len(text) - 1, 0, -1) if not text[end:].strip(SURPLUS))
+            cut = (self._tokenizer.tokenize_bytes(text[:end]) for end in ends)
+            self._shorter[token] = [tokens[0] for tokens in cut if len(tokens) == 1]
+        return next((each for each in self._shorter[token] if matcher.validate_tokens([each]) == 1), None)
 
     def find(self, matcher: LLMatcher, written: Iterable[int], most: int) -> list[int] | None:
         """At most `most` tokens that end the text `written`; None if no such way was found."""

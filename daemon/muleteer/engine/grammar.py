@@ -106,6 +106,8 @@ class Matcher:
         likeliest = int(logits.argmax())
         if likeliest not in avoid and self._matcher.validate_tokens([likeliest]) == 1:
             return likeliest
+        if not avoid and (closing := self._endings.without_surplus(likeliest, self._matcher)) is not None:
+            return closing
         bitmasks.fill_next_token_bitmask(self._matcher, self._mask, 0)
         self._check()
         if avoid:
