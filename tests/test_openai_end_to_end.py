@@ -47,12 +47,12 @@ def test_a_streamed_reply_and_an_answer_under_a_schema(api: openai.OpenAI) -> No
     create = api.chat.completions.create
     stream = create(
         model="muleteer",
-        messages=[{"role": "user", "content": "Who wrote Faust?"}],
+        messages=[{"role": "user", "content": "Tell me a joke."}],
         stream=True,
         stream_options={"include_usage": True},
     )
     chunks = list(stream)
-    assert "Goethe" in "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert len([chunk for chunk in chunks if chunk.choices and chunk.choices[0].delta.content]) > 1
     assert chunks[-1].usage is not None
     form: Any = {"type": "json_schema", "json_schema": {"name": "city", "schema": CITY, "strict": True}}
     reply = create(
