@@ -65,7 +65,12 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
         "ricordami tra un'ora di chiamare mamma",
         "saat yedide beni uyandır",
         "beş dakikaya alarm kur",
+        "ten more minutes",
+        "give the eggs two minutes longer",
+        "noch fünf Minuten",
         "erinnere mich um acht an die Tabletten",
+        "cinco minutos más",
+        "encore cinq minutes",
         "maak me wakker om zes uur",
         "herinner me over een kwartier aan de was",
         "alarm at 6",
@@ -87,17 +92,12 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
         "minuteur 10 minutes",
         "timer di cinque minuti",
         "which timers are running",
-        "ten more minutes",
-        "give the eggs two minutes longer",
-        "noch fünf Minuten",
-        "cinco minutos más",
-        "encore cinq minutes",
     ),
 )
 async def timer(
     home: Services, action: Literal["set", "extend", "list", "cancel"], when: str = "", label: str = ""
 ) -> Result:
-    """Set, extend, list or cancel a timer or an alarm. Use it to be reminded after a while or at a time.
+    """Set, list or cancel a timer or an alarm. Use it to be reminded after a while or at a time.
 
     action: what to do
     when: how long from now, or at what time
