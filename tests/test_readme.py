@@ -68,7 +68,7 @@ EXPECTED = {
     "http://muleteer/v1/timers": r'"timers":',
     "http://muleteer/healthz": r'"state": ?"ready"',
     "http://muleteer/openapi.json": r'"openapi":"3\.1\.0"[\s\S]*"/v1/turns/\{turn\}"',
-    "http://muleteer/metrics": r'muleteer_turns_total\{outcome="finished"\} [1-9][\s\S]*muleteer_reuse_ratio 0',
+    "http://muleteer/metrics": r'turns_total\{outcome="finished"\} [1-9][\s\S]*muleteer_reuse_ratio 0',
     "muleteer pair phone": r"Code: \d{3}-\d{3}, for 5 minutes[\s\S]*muleteer pair --with 127\.0\.0\.1:\d+",
     "muleteer tokens new home-assistant --scope chat": r"^mule_\S{43}\s*$",
     "muleteer tokens": r"home-assistant +chat +\d{4}-\d\d-\d\d \d\d:\d\d +never",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.test_daemon import DEADLINE, Daemon, daemon, folder
-from tests.test_toolbox import GOOD
+from tests.test_tool_modules import GOOD
 
 __all__ = ["folder"]  # the fixture
 

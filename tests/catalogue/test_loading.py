@@ -15,7 +15,8 @@ from muleteer.catalogue.loading import Library
 from muleteer.catalogue.shelf import Shelf
 from muleteer.tool import Result
 from muleteer.toolbox import Toolbox
-from tests.test_toolbox import GOOD, SERVICES, text_of, write
+from tests.test_tool_modules import GOOD, write
+from tests.test_toolbox import SERVICES, text_of
 
 
 def tool_source(name: str, where: str) -> str:

@@ -18,7 +18,8 @@ from muleteer.ports.settings import SerialSettings
 from muleteer.services import Absent, Services
 from muleteer.skills import Catalogue
 from tests.test_skills import skill
-from tests.test_toolbox import GOOD, SERVICES, text_of, write
+from tests.test_tool_modules import GOOD, write
+from tests.test_toolbox import SERVICES, text_of
 
 DEVICE = {"devices": {"board": {"usb": "0000:0001"}}}
 LOOK = '''\

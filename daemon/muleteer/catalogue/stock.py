@@ -49,8 +49,8 @@ class Stock:
         """The catalogue of what is there now; None when that is what the last one was made of."""
         skills, tools = self._skills.read(), self._tools.read()
         self._put_offered(skills, tools)
-        names = names_of(tools.things.values(), self._services)
-        known = self._steering, _copied(skills), _copied(tools), names
+        offered = names_of(tools.things.values(), self._services)
+        known = self._steering, _copied(skills), _copied(tools), offered
         if known == self._known:
             return None
         self._known = known
