@@ -97,7 +97,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 async def timer(
     home: Services, action: Literal["set", "extend", "list", "cancel"], when: str = "", label: str = ""
 ) -> Result:
-    """Set, list or cancel a timer or an alarm. Use it to be reminded after a while or at a time.
+    """Set, extend, list or cancel a timer or an alarm. Use it to be reminded after a while or at a time.
 
     action: what to do
     when: how long from now, or at what time
