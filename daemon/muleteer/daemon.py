@@ -21,8 +21,7 @@ import uvloop
 from muleteer import config, exits, paths, session
 from muleteer.alive import Alive
 from muleteer.background.opening import open_background
-from muleteer.brains.profiles import profile_of
-from muleteer.brains.service import Brains
+from muleteer.brains.opening import open_brains
 from muleteer.broadcast import Broadcast
 from muleteer.catalogue.declared import Loaded
 from muleteer.catalogue.loading import Library
@@ -164,7 +163,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     stock = _stock(settings, household.services)
     catalogue = await gather(stock)
     disabled = catalogue.reasons()
-    brains = await _open_brains(settings, closing, household.offline.why, engine)
+    brains = await open_brains(settings, closing, household.offline.why, engine)
     privacy, tools = household.privacy, settings.tools
     harness = Harness(engine, catalogue, settings.budgets, tools.confirm, settings.language, brains, privacy)
     warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
@@ -273,25 +272,6 @@ def _stock(settings: Settings, services: Services) -> Stock:
 
 def _folders() -> list[Path]:
     return [*paths.skill_folders(), *paths.tool_folders()]
-
-
-async def _open_brains(
-    settings: Settings, closing: Closing, offline: Callable[[], str], engine: Engine
-) -> Brains:
-    """The brain at home, as it was measured, and those elsewhere."""
-
-    def marks() -> tuple[str, ...]:
-        properties = engine.status().properties
-        return properties.call_marks if properties else ()
-
-    brains = Brains(settings.brains, offline, marks)
-    closing.add("brains", brains.close)
-    await brains.open()
-    if settings.engine.model != models.NONE:
-        file = models.resolve(settings.engine.model, settings.models)
-        folder = settings.state / "profiles"
-        brains.profile = await asyncio.to_thread(profile_of, settings.engine.model, file, folder)
-    return brains
 
 
 def _open_servers(
