@@ -109,6 +109,8 @@ class Election(Tenure):
         """This device enters another household. Or a person insists that the missing devices will never come
         back: if they do, two may drive."""
         self._begin(now)
+        if self._peers and self.vote == self.me:  # it may have driven apart from these, in their term
+            self._raise_term(self.term + 1)
         self._install(membership)
         self._raise_term(membership.term)
         self.become_follower("", "its household is another one now")
