@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ from muleteer.harness.events import (
     TurnStarted,
 )
 from muleteer.harness.phrases import ENGLISH
-from muleteer.harness.turn import Harness
+from muleteer.harness.turn import Harness, stream_of
 from muleteer.settings.sections import Budgets
 from muleteer.tool import Notes, Result
 from tests.harness.conftest import House
@@ -357,3 +357,16 @@ async def test_the_ledger_is_the_sum_of_what_was_asked(house: House) -> None:
     turn = await finished(house, "time in Rome?", CLOCK, Fill({"place": "Rome"}))
     assert all(level.prompt == level.reused + level.decoded for level in turn.levels)
     assert turn.calls == (CallUse("clock", "ok", turn.calls[0].ms),)
+
+
+async def test_a_turn_that_fails_before_its_outcome_raises_instead_of_waiting_for_ever() -> None:
+    async def work(emit: Callable[[Event], None]) -> None:
+        emit(TurnStarted("t1"))
+        raise LookupError("a fault of ours")
+
+    told: list[Event] = []
+    with pytest.raises(LookupError, match="a fault of ours"):
+        async with asyncio.timeout(10):
+            async for event in stream_of(work):
+                told.append(event)
+    assert told == [TurnStarted("t1")]

@@ -119,15 +119,17 @@ class Harness(Arrangement):
 
 
 async def stream_of(work: Callable[[Emit], Coroutine[None, None, None]]) -> AsyncGenerator[Event, None]:
-    """What `work` emits up to its outcome, while it runs in a task that ends with this generator."""
-    events: asyncio.Queue[Event] = asyncio.Queue()
+    """What `work` emits up to its outcome, while it runs in a task that ends with this generator. Raises what
+    `work` raises before it has one."""
+    events: asyncio.Queue[Event | None] = asyncio.Queue()
     turn = asyncio.create_task(work(events.put_nowait))
+    turn.add_done_callback(lambda _: events.put_nowait(None))
     try:
-        while True:
-            event = await events.get()
+        while event := await events.get():
             yield event
             if isinstance(event, Outcome):
                 return
+        await turn
     finally:
         turn.cancel()
         await asyncio.wait([turn])
