@@ -365,8 +365,11 @@ async def test_a_turn_that_fails_before_its_outcome_raises_instead_of_waiting_fo
         raise LookupError("a fault of ours")
 
     told: list[Event] = []
+
+    async def listen() -> None:
+        async for event in stream_of(work):
+            told.append(event)
+
     with pytest.raises(LookupError, match="a fault of ours"):
-        async with asyncio.timeout(10):
-            async for event in stream_of(work):
-                told.append(event)
+        await asyncio.wait_for(listen(), 10)
     assert told == [TurnStarted("t1")]
