@@ -146,6 +146,15 @@ REFUSED: dict[str, tuple[Any, str, str]] = {
         "/$defs/a",
         "$ref",
     ),
+    "endless where it may be left out": (
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/a"}},
+            "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+        },
+        "/$defs/a",
+        "$ref",
+    ),
     "empty reference": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, "/$defs/a", "$ref"),
     "part of itself": (
         {"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [PLACE, {"anyOf": [{"$ref": "#/$defs/a"}, PLACE]}]}}},

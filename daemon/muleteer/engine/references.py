@@ -71,13 +71,13 @@ def count(schema: Schema | bool) -> int:
 
 
 def endless(root: Schema) -> str | None:
-    """The pointer of a definition that no finite value satisfies since it needs itself; None if all end."""
+    """The name of a definition that no finite value satisfies since it needs itself; None if all end. One
+    that may be left out counts, too: the decoder gives up where it begins."""
     definitions: dict[str, Schema] = root.get("$defs", {})
     ending: set[str] = set()
     while more := {name for name, one in definitions.items() if name not in ending and _ends(one, ending)}:
         ending |= more
-    left = [name for name in definitions if name not in ending]
-    return left[0] if left and not _ends(root, ending) else None
+    return next((name for name in definitions if name not in ending), None)
 
 
 def _ends(schema: Schema | bool, ending: Collection[str]) -> bool:
