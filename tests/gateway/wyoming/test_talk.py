@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,6 +170,20 @@ async def test_a_conversation_goes_on_over_connections_and_is_its_clients_alone(
         await say(client, "And in Tokyo?", "c1")
     told = [[each.content for each in history] for _, history in voice.harness.asked]
     assert told == [[], ["What time is it in Rome?"], [], []]
+
+
+async def test_nobody_can_work_out_the_session_of_a_conversation(folder: Path) -> None:
+    """Whoever has its name may read it; all that it is made of, but for the secret, is easily known."""
+    sessions: list[str] = []
+    for start in ("first", "second"):
+        (folder / start).mkdir()
+        async with serving(folder / start, Limits()) as voice, voice.tcp() as client:
+            await say(client, "What time is it in Rome?", "c1")
+            await say(client, "And in Tokyo?", "c1")
+            sessions += voice.remembered
+    first, second = sessions
+    assert first != second
+    assert hashlib.sha256(b"127.0.0.1\0c1").hexdigest()[:16] not in sessions
 
 
 async def test_without_a_conversation_a_connection_is_one(voice: Voice) -> None:

@@ -25,7 +25,7 @@ from muleteer import session
 from muleteer.allowance import Allowance
 from muleteer.gateway import peer
 from muleteer.gateway.peer import Peer
-from muleteer.gateway.wyoming.talk import CONVERSATION, LONGEST_CONVERSATION, Talks, session_of
+from muleteer.gateway.wyoming.talk import CONVERSATION, LONGEST_CONVERSATION, Talks
 from muleteer.gateway.wyoming.wire import EVENT_SECONDS, BadEventError, encode_event, read_event
 
 log = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ class Connection:
         named = isinstance(given, str) and 0 < len(given) <= LONGEST_CONVERSATION
         conversation = str(given) if named else self._conversation
         place = self._who.address if self._who.transport != "unix" else "unix"
-        name = session_of(place, conversation)
+        name = self._talks.session_of(place, conversation)
         session.begin(name)
         told = {"peer": self._who.address, "transport": self._who.transport}
         log.info("Something was said by Wyoming.", extra=told)

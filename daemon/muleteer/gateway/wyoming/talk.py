@@ -1,13 +1,14 @@
 """What was said becomes a turn, and the turn what to say: Wyoming's `transcript` in, `handled` out.
 
-A conversation has a name of the client's; what was said in it before is known again, and a question that a
-turn ended with is answered by the next yes or no in it. Anything else that is said leaves the question alone
-and is a new turn. Knows turns and events; not connections.
+A conversation has a name of the client's; what was said in it since this start is known again, and a
+question that a turn ended with is answered by the next yes or no in it. Anything else that is said leaves the
+question alone and is a new turn. Knows turns and events; not connections.
 """
 
 from __future__ import annotations
 
-import hashlib
+import hmac
+import secrets
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -32,16 +33,12 @@ Context = dict[str, str]
 CONVERSATION = "conversation_id"  # in the context of a transcript, as Home Assistant has it
 LONGEST_CONVERSATION = 256  # characters of such a name
 MOST_QUESTIONS = 32  # open ones; as many as the harness keeps
+KEY_SIZE = 32  # random bytes
+SESSION_DIGITS = 16  # hexadecimal ones: 64 bits, which nobody tries out over a network
 SILENCE = "I have heard nothing."
 TOO_LONG = f"That is more than {LONGEST_MESSAGE} bytes at once; say less."
 # Answers of the harness that say that nothing was done: their beginnings, in every language.
 UNDONE = ("floor", "not_done", "no_skill", "no_order", "undecided", "unmet", "no_source")
-
-
-def session_of(peer: str, conversation: str) -> str:
-    """The session of a client's conversation. Nobody can name somebody else's: it is made of both, and looks
-    like that of a conversation without a name, which `muleteer sessions` does not list."""
-    return hashlib.sha256(f"{peer}\0{conversation}".encode(errors="replace")).hexdigest()[:16]
 
 
 class Talks:
@@ -49,7 +46,16 @@ class Talks:
 
     def __init__(self, turns: Turns, history: History) -> None:
         self._turns, self._history = turns, history
+        self._key = secrets.token_bytes(KEY_SIZE)
         self._questions: OrderedDict[str, str] = OrderedDict()  # the turn that asked, by session
+
+    def session_of(self, peer: str, conversation: str) -> str:
+        """The session of a client's conversation. Only this service can work it out, since a session's name
+        is all that is needed to read it or go on with it: it is keyed with a secret of this start, and so
+        nobody goes on with a conversation from before. It looks like that of a conversation without a name,
+        which `muleteer sessions` does not list."""
+        told = f"{peer}\0{conversation}".encode(errors="replace")
+        return hmac.digest(self._key, told, "sha256").hex()[:SESSION_DIGITS]
 
     async def answer(self, said: str, session: str, context: Context) -> AsyncGenerator[Event, None]:
         """What to say to what was said, within this session, which must have begun. Ends the turn when it is
