@@ -179,7 +179,8 @@ class InUseError(SocketError):
 
 
 class StorageError(MuleteerError):
-    """What was asked could not be kept on disk, and so was not done."""
+    """What was asked could not be kept on disk, and so was not done, or until the next start only, as it
+    says."""
 
     code = "storage"
     status = 503

@@ -18,6 +18,7 @@ from muleteer.settings.sections import GatewaySettings
 from muleteer.skills import Catalogue
 from tests.gateway.networked import Networked, networked
 from tests.gateway.scripted import FINISHED, STARTED, post, within
+from tests.seat.test_full_disk import failing
 
 TURN = {"message": "x", "stream": False}
 
@@ -194,6 +195,26 @@ async def test_a_revoked_token_is_cut_off_in_the_middle_of_an_answer(net: Networ
             await running
         await within(net.harness.freed)
         assert (await client.get("/v1/status")).status_code == 401
+
+
+async def test_a_full_disk_keeps_no_stolen_token_valid(net: Networked, folder: Path) -> None:
+    """It is cut off in the middle of an answer, and the reply says for how long that holds."""
+    net.harness.script = (STARTED, asyncio.Event(), FINISHED)
+    async with net.client(await net.token()) as thief, net.local() as admin:
+        running = asyncio.create_task(thief.post("/v1/turns", json=TURN))
+        await within(net.harness.waiting)
+        with failing(folder / "tokens.db"):
+            for _ in range(2):
+                reply = await admin.delete("/v1/tokens/phone")
+                assert (reply.status_code, reply.json()["error"]["code"]) == (503, "storage")
+                assert "Cut off now: phone." in reply.json()["error"]["message"]
+                assert "start of the daemon would make it valid again" in reply.json()["error"]["message"]
+            with pytest.raises(httpx.HTTPError):
+                await running
+            assert (await thief.get("/v1/status")).status_code == 401
+        assert (await admin.delete("/v1/tokens/phone")).json() == {"revoked": "phone"}
+        assert (await admin.delete("/v1/tokens/phone")).status_code == 404
+        assert (await thief.get("/v1/status")).status_code == 401
 
 
 async def test_a_token_may_revoke_itself_and_is_told(plain: Networked) -> None:

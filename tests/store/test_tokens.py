@@ -11,6 +11,8 @@ import pytest
 from muleteer.errors import RequestError, StorageError
 from muleteer.store import tokens
 from muleteer.store.tokens import Tokens
+from tests.seat.neighbours import until
+from tests.seat.test_full_disk import failing
 
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
 
@@ -82,13 +84,81 @@ async def test_when_it_was_used_is_known_and_seldom_written(tmp_path: Path, cloc
 async def test_a_revoked_one_is_gone_for_good(tmp_path: Path, clock: Clock) -> None:
     kept = await opened(tmp_path / "t.db", clock)
     secret = await kept.add("phone", ["chat"])
-    assert await kept.revoke("phone")
-    assert not await kept.revoke("phone")
+    assert kept.cut("phone")
+    assert kept.find(secret) is None
+    await kept.keep_cut()
+    assert not kept.cut("phone")
     assert kept.find(secret) is None
     await kept.close()
     again = await opened(tmp_path / "t.db", clock)
     assert list(again) == []
     assert again.find(secret) is None
+    await again.close()
+
+
+async def test_a_full_disk_does_not_keep_one_valid_and_is_asked_again(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "RETRY_SECONDS", 0.05)
+    path = tmp_path / "t.db"
+    kept = await opened(path, clock)
+    secret = await kept.add("phone", ["chat"])
+    with failing(path):
+        for _ in range(2):
+            assert kept.cut("phone")
+            with pytest.raises(StorageError, match=r"Cut off now: phone\. .*Then revoke it again\."):
+                await kept.keep_cut()
+            assert kept.find(secret) is None
+            assert list(kept) == []
+    await until(lambda: not kept._cut)
+    assert not kept.cut("phone")
+    again = await opened(path, clock)
+    assert again.find(secret) is None
+    await again.close()
+    await kept.close()
+
+
+@pytest.mark.parametrize("write", ["again", "another", "its name", "close"])
+async def test_what_a_disk_did_not_take_goes_with_the_next_write(
+    tmp_path: Path, clock: Clock, write: str
+) -> None:
+    path = tmp_path / "t.db"
+    kept = await opened(path, clock)
+    secret = await kept.add("phone", ["admin"])
+    with failing(path):
+        assert kept.cut("phone")
+        with pytest.raises(StorageError):
+            await kept.keep_cut()
+        with pytest.raises(StorageError):
+            await kept.add("phone", ["chat"])
+    if write == "again":
+        assert kept.cut("phone")
+        await kept.keep_cut()
+    elif write != "close":
+        await kept.add("phone" if write == "its name" else "tablet", ["chat"])
+    if write != "close":
+        assert not kept._cut
+    await kept.close()
+    again = await opened(path, clock)
+    assert again.find(secret) is None
+    assert [token.name for token in again] == {"another": ["tablet"], "its name": ["phone"]}.get(write, [])
+    await again.close()
+
+
+async def test_what_a_disk_never_took_is_told_at_the_end(
+    tmp_path: Path, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "t.db"
+    kept = await opened(path, clock)
+    secret = await kept.add("phone", ["chat"])
+    with failing(path):
+        kept.cut("phone")
+        with pytest.raises(StorageError):
+            await kept.keep_cut()
+        await kept.close()
+    assert "valid at the next start: the revoked phone." in caplog.text
+    again = await opened(path, clock)
+    assert again.find(secret) is not None, "as the reply has said"
     await again.close()
 
 

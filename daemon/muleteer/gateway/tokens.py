@@ -94,10 +94,12 @@ class _Views:
         return replies.Json({"token": secret, "name": body.name, "scopes": sorted(set(body.scopes))})
 
     async def revoke(self, request: Request) -> Response:
+        """It counts no more before the disk is asked, and whatever that answers."""
         name = request.path_params["name"]
-        if not await self._tokens.revoke(name):
+        if not self._tokens.cut(name):
             raise UnknownTokenError("There is no token of that name; `muleteer tokens` lists them.")
         self._revoked(name, request.scope["state"][CONNECTION])
+        await self._tokens.keep_cut()
         return replies.Json({"revoked": name})
 
     async def show(self, request: Request) -> Response:
