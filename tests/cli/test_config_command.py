@@ -27,6 +27,8 @@ def test_show_is_a_settings_file_of_what_is_in_force(
     monkeypatch.delenv("MULETEER_BUDGETS__SECONDS")
     in_force = config.load(copy)
     assert in_force.budgets.seconds == 60.5
+    assert (in_force.seat.etcd_ca, in_force.wyoming.unix) == (None, None)
+    assert "# etcd_ca is not set  # from: default\n" in done.out
     assert in_force.engine.model == '/tmp/a "b".gguf'
     assert set(tomllib.loads(done.out)) == set(config.Settings.model_fields)
 

@@ -53,7 +53,8 @@ def show(file: Path | None, as_json: bool) -> None:
         if table != section:
             click.echo(f"\n[{table}]")
             section = table
-        click.echo(safe(f"# {each.description}\n{name} = {_toml(name, each.value)}  # from: {each.origin}"))
+        line = f"# {name} is not set" if each.value is None else f"{name} = {_toml(name, each.value)}"
+        click.echo(safe(f"# {each.description}\n{line}  # from: {each.origin}"))
 
 
 @config.command()
