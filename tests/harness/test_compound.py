@@ -119,7 +119,52 @@ async def test_what_cannot_be_done_is_said(home: Home) -> None:
         Fill({"place": "Rome"}),
     )
     assert isinstance(last, TurnFinished)
-    assert last.answer == "It is noon.\nI did not do this part: order a large pizza. Ask for it alone."
+    assert last.answer == "It is noon.\nI cannot do this part: order a large pizza. I have no skill for it."
+
+
+@pytest.mark.parametrize(
+    ("message", "wish", "said"),
+    [
+        (
+            "call my mother and tell me the time",
+            "call my mother",
+            "I cannot do this part: call my mother. I have no skill for it.",
+        ),
+        (
+            "Bestell mir eine Pizza und sag mir die Uhrzeit in New York",
+            "Bestell mir eine Pizza",
+            "Diesen Teil kann ich nicht tun: Bestell mir eine Pizza. Dafür habe ich keine Fähigkeit.",
+        ),
+        (
+            "Order a pizza. What time is it in Rome?",
+            "Order a pizza",
+            "I cannot do this part: Order a pizza. I have no skill for it.",
+        ),
+    ],
+)
+async def test_a_wish_that_nobody_can_do_does_not_lose_the_request_after_it(
+    home: Home, message: str, wish: str, said: str
+) -> None:
+    last = await home.turn(message, plan("reply"), plan("clock"), Fill({"place": ""}))
+    assert isinstance(last, TurnFinished)
+    assert last.answer == f"{said}\nIt is noon."
+    assert home.brain.asked[0].messages[-1].content == wish
+
+
+async def test_three_orders_with_a_comma_between_are_three_requests(home: Home) -> None:
+    last = await home.turn(
+        "Setz Milch und Brot auf die Einkaufsliste, rechne 3 mal 4 und sag mir, wie spaet es ist",
+        plan("keep"),  # Setz Milch
+        plan("keep"),  # Brot auf die Einkaufsliste: the same, so that is no cut
+        plan("keep"),
+        plan("sums"),
+        plan("clock"),
+        Fill({"note": "Milch und Brot"}),
+        Fill({"expression": "3*4"}),
+        Fill({"place": ""}),
+    )
+    assert isinstance(last, TurnFinished)
+    assert last.answer == "Noted.\n3*4 it is.\nIt is noon."
 
 
 async def test_what_is_empty_and_what_could_not_be_checked_stay_apart_in_a_compound_answer(
@@ -267,6 +312,7 @@ async def test_what_only_tells_more_is_no_request_that_was_left_out(home: Home) 
         "qué hay en el sótano de mi casa",
         "est-ce qu'il y a des rendez-vous",
     ],
+        "remember: the milk, the set of keys, the bread",
 )
 def test_what_may_be_one_request_is_not_cut(message: str) -> None:
     assert parts(message, language(message)) == []
@@ -298,6 +344,11 @@ def test_a_particle_at_the_end_belongs_to_all(message: str, first: str) -> None:
         ("time in Tokyo and Rome", "Rome", "time in Rome"),
         ("turn off the lamp. what is 3 * 4?", "what is 3 * 4", ""),
     ],
+        (
+            "Setz Eier auf die Liste, stell einen Timer auf 5 Minuten",
+            "stell einen Timer auf 5 Minuten",
+            "",
+        ),
 )
 def test_a_part_that_leans_takes_what_it_leans_on(message: str, said: str, leaning: str) -> None:
     found = parts(message, language(message))

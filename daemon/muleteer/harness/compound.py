@@ -31,9 +31,22 @@ LEANING = 2
 
 _AND = {"en": "and", "de": "und", "es": "y|e", "fr": "et", "it": "ed?", "nl": "en", "pt": "e", "tr": "ve"}
 _THEN = "then|also|dann|auch|luego|después|puis|aussi|poi|anche|dan|ook|depois|sonra"
+# What an order begins with. None of them is a noun or a form that a sentence goes on with after a comma.
+_ORDER = (
+    r"(?:please |bitte )?(?:(?:tell|show|give|remind|wake) (?:me|us)\b"
+    r"|(?:sag|zeig|gib|nenn|weck|erinner)\w{0,2} (?:mir|uns|mich)\b"
+    r"|(?:set|put|add|start|cancel|turn|switch|remember|calculate|convert) (?!of\b|in\b|is\b)\w"
+    r"|(?:setze?|stelle?|schreibe?|notiere?|merke?|starte|stoppe|lösche?|schalte?|mache?|rechne|suche?|lies"
+    r"|öffne|bestelle?) (?:mir|uns|dir|den|die|das|ein\w*|auf|alle|bitte|mal|\d+"
+    r"|\w+ (?:und|auf|aus|an|in|zu|von))\b"
+    r"|(?:dime|pon|apunta|enciende|apaga|dis-moi|mets|note|allume|éteins|dimmi|metti|accendi|spegni|zet|zeg"
+    r"|schrijf) )"
+)
+_ORDERS = re.compile(rf"^\W*{_ORDER}", re.IGNORECASE)
 _JOINTS = {
     language: re.compile(
-        rf"(?:[?!;]|(?<![\d.])\.)\s+(?=\S)|,?\s+(?:{word})(?:\s+(?:{_THEN}))?\s+|,\s+(?:{_THEN})\s+",
+        rf"(?:[?!;]|(?<![\d.])\.)\s+(?=\S)|,?\s+(?:{word})(?:\s+(?:{_THEN}))?\s+|,\s+(?:{_THEN})\s+"
+        rf"|,\s+(?={_ORDER})",
         re.IGNORECASE,
     )
     for language, word in _AND.items()
@@ -57,7 +70,7 @@ _STOPS = tuple(".;?!")
 @dataclass(frozen=True, slots=True)
 class Part:
     """One piece of a message: as it was said, and `leaning`, with what it leans on in the first part; empty
-    where it leans on nothing. `joined`: by a word such as "and", and not a sentence of its own."""
+    where it leans on nothing. `joined`: to another by a word such as "and", and not a sentence of its own."""
 
     said: str
     leaning: str = ""
@@ -79,8 +92,9 @@ def cuts(message: str, language: str = "en") -> list[list[Part]]:
 
 
 def _is_strong(message: str, joint: re.Match[str]) -> bool:
-    """Whether more than an "and" stands there, or a question begins after it."""
-    return not joint[0].strip().isalpha() or rules.asks(message[joint.end() :])
+    """Whether more than an "and" stands there, or a question or an order begins after it."""
+    rest = message[joint.end() :]
+    return not joint[0].strip().isalpha() or rules.asks(rest) or orders(rest)
 
 
 def _cut(message: str, joints: Sequence[re.Match[str]]) -> list[Part]:
@@ -90,9 +104,10 @@ def _cut(message: str, joints: Sequence[re.Match[str]]) -> list[Part]:
     if len(pieces[0].split()) < 2 or not all(pieces):
         return []
     pieces = _completed(pieces)
-    found, first = [Part(pieces[0])], pieces[0]
-    for piece, joint in zip(pieces[1:], joints, strict=True):
-        found.append(Part(piece, leaning(first, piece), joint[0].strip()[:1] not in _STOPS))
+    joined = [not joint[0].strip().startswith(_STOPS) for joint in joints]
+    found, first = [Part(pieces[0], joined=joined[0])], pieces[0]
+    for piece, together in zip(pieces[1:], joined, strict=True):
+        found.append(Part(piece, "" if orders(piece) else leaning(first, piece), together))
     return found
 
 
@@ -129,13 +144,21 @@ def _head(word: str) -> str:
 
 def missing(reply: float, part: Part) -> bool:
     """Whether a part that is so likely to want no tool is a request all the same, which cannot be done; a
-    sentence of its own may be a greeting, or tell what the request is about."""
+    sentence of its own may be a greeting, or tell what the request is about. What orders a deed is enough of
+    one where no tool is likelier."""
+    if wishes.kind(part.said) == "deeds":
+        return reply >= SURE
     return part.joined and reply >= CANNOT and is_request(part.said)
 
 
 def is_request(said: str) -> bool:
     """Whether it asks or orders by its words, and says so in more than a few."""
     return len(said.split()) > LEANING and (rules.asks(said) or wishes.kind(said) in ("deeds", "live"))
+
+
+def orders(said: str) -> bool:
+    """Whether it begins as an order does."""
+    return bool(_ORDERS.match(said))
 
 
 def apart(plans: Sequence[Plan], repeatable: Sequence[bool]) -> bool:

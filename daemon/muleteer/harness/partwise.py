@@ -68,7 +68,7 @@ class Cutter:
     def _may_be_one(self, said: str) -> bool:
         """Whether a part may be a request, by its words or by the plan that was made for it."""
         known = self._plans.get(said)
-        return compound.is_request(said) or bool(known and known.handles)
+        return compound.is_request(said) or compound.orders(said) or bool(known and known.handles)
 
     async def _covered(self, said: str, handles: Sequence[str]) -> bool:
         """Whether a plan of these handles serves a part, or the part is no request of its own: it is one
@@ -78,7 +78,7 @@ class Cutter:
             return not (asked and handles and plan.confidence >= compound.CANNOT)
         wanted = self._catalogue.expand(plan.handles)
         deed = any(tool.effect != "read" for tool in wanted)
-        if plan.confidence < compound.SURE or not (asked or deed):
+        if plan.confidence < compound.SURE or not (asked or deed or compound.orders(said)):
             return True
         return any(tool in wanted for tool in self._catalogue.expand(handles))
 
@@ -114,7 +114,9 @@ class Partwise:
                 record.emit(Planned(plan.handles, round(plan.confidence, 4), 1))
                 await self._run(said)
                 handles |= dict.fromkeys(plan.handles)
-            if len(record.said) == before:
+            if not plan.handles:
+                record.say(record.words.beyond.format(part=said))
+            elif len(record.said) == before:
                 self._left_out(said)
         record.plan = replace(record.plan, handles=tuple(handles))
 

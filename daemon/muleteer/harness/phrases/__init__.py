@@ -32,6 +32,7 @@ class Phrases:
     no_source: str
     left_alone: str
     kept: str
+    beyond: str
     left_out: str
     declined: str
     changed: str
