@@ -1,7 +1,7 @@
-"""Which conversation the work at hand belongs to: what is started within it, in tasks or in tools, knows it;
-and what of an earlier turn is told to the model again.
+"""Which conversation the work at hand belongs to, and who asked for it: what is started within it, in tasks
+or in tools, knows it; and what of an earlier turn is told to the model again.
 
-Knows a name; not who gave it. It is set where a turn begins, and empty outside of turns.
+Knows a name and an id; not what they stand for. Each is set where a turn begins, and empty outside of turns.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import secrets
 from contextvars import ContextVar
 
 current: ContextVar[str] = ContextVar("session", default="")
+asker: ContextVar[str] = ContextVar("asker", default="")
+"""Who has begun the turn, by an id; empty where that is nobody who can be told from others."""
 
 # What a tool returned is true once and for one question; in the history the model would say it again.
 LOOKED_UP = "(I looked that up with a tool.)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,9 +81,10 @@ async def networked(
     settings: GatewaySettings | None = None,
     more: Sequence[BaseRoute] = (),
     told: Mapping[str, Report] | None = None,
+    guests: Callable[[Turns], Sequence[BaseRoute]] = lambda turns: (),
 ) -> AsyncIterator[Networked]:
-    """Served on this machine alone, unless `settings` say otherwise; with `more` routes, and `told` beside
-    the rest of the status."""
+    """Served on this machine alone, unless `settings` say otherwise; with `more` routes, those of `guests`,
+    and `told` beside the rest of the status."""
     harness, engine = ScriptedHarness(), StubEngine()
     health = Health(engine)
     health.enter("ready")
@@ -97,7 +98,7 @@ async def networked(
     routes = token_routes(tokens, listening.pairing, listening.where, listening.revoked)
     unix = listen_unix(folder / "s")
     sections = {"network": listening.report, **(told or {})}
-    routes += more
+    routes += [*more, *guests(turns)]
     gateway = Gateway(
         turns, health, engine, lambda: catalogue, "standard", unix.path, sections=sections, routes=routes
     )

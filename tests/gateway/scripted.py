@@ -6,10 +6,12 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from muleteer import session
 from muleteer.engine.protocol import EngineStatus, Message, Use
 from muleteer.errors import NotOpenError
 from muleteer.harness.confirmation import Pending
@@ -76,8 +78,8 @@ class ScriptedHarness:
         self.needs_yes.append(tuple(confirm))
         return self._play()
 
-    def take(self, turn: str) -> Pending:
-        if turn not in self.open:
+    def take(self, turn: str, may: Callable[[str], bool]) -> Pending:
+        if turn not in self.open or not may(self.open[turn].asker):
             raise NotOpenError("No question of that turn is open.")
         return self.open.pop(turn)
 
@@ -94,6 +96,8 @@ class ScriptedHarness:
                 elif isinstance(line, BaseException):
                     raise line
                 else:
+                    if isinstance(line, Confirm):
+                        self.open[line.turn] = replace(PENDING, turn=line.turn, asker=session.asker.get())
                     yield line
         finally:
             self.freed.set()

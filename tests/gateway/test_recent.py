@@ -12,7 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
-from muleteer.gateway.peer import EVERYTHING, Peer, Scope
+from muleteer.gateway import peer
+from muleteer.gateway.peer import EVERYTHING, LOCAL, Peer, Scope
 from muleteer.gateway.recent import ENDED_SECONDS, MOST_ENDED, Recent
 from muleteer.gateway.turns import Turns
 from muleteer.harness.events import CallFinished, TextDelta, TurnFinished, TurnStarted
@@ -23,7 +24,6 @@ from tests.gateway.scripted import (
     DEADLINE,
     FINISHED,
     LEVEL,
-    PENDING,
     STARTED,
     TEXT,
     ScriptedHarness,
@@ -151,7 +151,7 @@ async def test_a_turn_whose_client_left_has_ended_with_an_event(doors: Doors) ->
 
 
 async def test_an_answered_question_goes_on_under_the_same_id(doors: Doors) -> None:
-    doors.harness.script, doors.harness.open = (STARTED, ASKED), {"t1": PENDING}
+    doors.harness.script = (STARTED, ASKED)
     assert (await doors.ada.post("/v1/turns", json={**QUESTION, "stream": False})).status_code == 202
     assert (await doors.ada.get("/v1/turns/t1")).json()["state"] == "asked"
     doors.harness.script = (STARTED, TEXT, FINISHED)
@@ -167,7 +167,7 @@ async def test_they_are_bounded_in_number_and_age(doors: Doors) -> None:
     clock = 0.0
     turns = doors.turns
     turns.recent = Recent(lambda: clock)
-    me = Peer("local", EVERYTHING, "unix", "")
+    me = Peer("local", EVERYTHING, "unix", "", LOCAL)
 
     async def run(id: str) -> None:
         doors.harness.script = (TurnStarted(id), TextDelta("x"), TurnFinished(id, "x", (), (), (), 1.0))
@@ -196,7 +196,7 @@ async def test_what_was_said_goes_when_something_is_forgotten(doors: Doors) -> N
 async def test_levels_and_calls_are_counted_once(doors: Doors) -> None:
     called: Any = CallFinished("clock", "ok", "It is noon.", 2.0)
     doors.harness.script = (STARTED, LEVEL, called, ASKED)
-    doors.harness.open = {"t1": PENDING}
+    peer.current.set(Peer("local", EVERYTHING, "unix", "", LOCAL))
     async with doors.turns.start("x", ()) as turn:
         await turn.result()
     doors.harness.script = (STARTED, LEVEL, TEXT, FINISHED)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from muleteer.engine.protocol import EngineStatus, ToolSpec
+from muleteer.gateway import peer
 from muleteer.gateway.guests import End, Guests
 from muleteer.gateway.health import Health
+from muleteer.gateway.peer import EVERYTHING, LOCAL, Peer
 from muleteer.gateway.turns import Turns
 from muleteer.harness.events import Outcome
 from muleteer.harness.guests.ask import Ask, Said, Wanted
@@ -45,6 +47,8 @@ class Visit:
 
 
 def visit(*script: Scripted, confirm: tuple[str, ...] = (), **budgets: Any) -> Visit:
+    """Whoever calls this asks as the owner at the Unix socket."""
+    peer.current.set(Peer("local", EVERYTHING, "unix", "", LOCAL))
     brain, house, engine = ScriptedBrain(*script), House(), StubEngine()
     harness = Harness(brain, house.catalogue, Budgets(**budgets), confirm)
     health = Health(engine)

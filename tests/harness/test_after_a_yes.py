@@ -10,7 +10,7 @@ from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
 from muleteer.tool import Result
-from tests.harness.conftest import House
+from tests.harness.conftest import House, anybody
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain
 from tests.harness.test_steps import add
 
@@ -27,7 +27,7 @@ async def last_of(events: AsyncIterator[Event]) -> Event:
 
 async def answered(harness: Harness, question: Event, yes: bool) -> Event:
     assert isinstance(question, Confirm), question
-    return await last_of(harness.confirmed(harness.take(question.turn), yes))
+    return await last_of(harness.confirmed(harness.take(question.turn, anybody), yes))
 
 
 async def test_the_follower_goes_on_with_the_same_prompt(house: House) -> None:

@@ -12,6 +12,7 @@ from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue
 from muleteer.tool import Result, Services, tool
 from muleteer.toolbox import Toolbox
+from tests.harness.conftest import anybody
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain
 
 
@@ -224,11 +225,11 @@ async def test_after_a_yes_the_other_parts_follow_and_may_ask_too(home: Home) ->
     assert isinstance(last, Confirm)
     assert home.ran == []
     home.brain.script.append(Fill({"name": "light", "state": "on"}))
-    pending = home.harness.take(last.turn)
+    pending = home.harness.take(last.turn, anybody)
     *_, last = [event async for event in home.harness.confirmed(pending, True)]
     assert isinstance(last, Confirm), "the second is asked about as well"
     assert home.ran == [("fan", "on")]
-    *_, done = [event async for event in home.harness.confirmed(home.harness.take(last.turn), True)]
+    *_, done = [event async for event in home.harness.confirmed(home.harness.take(last.turn, anybody), True)]
     assert isinstance(done, TurnFinished)
     assert home.ran == [("fan", "on"), ("light", "on")]
 
@@ -311,8 +312,8 @@ async def test_what_only_tells_more_is_no_request_that_was_left_out(home: Home) 
         "what is 3.5 times 2.5",
         "qué hay en el sótano de mi casa",
         "est-ce qu'il y a des rendez-vous",
-    ],
         "remember: the milk, the set of keys, the bread",
+    ],
 )
 def test_what_may_be_one_request_is_not_cut(message: str) -> None:
     assert parts(message, language(message)) == []
@@ -343,12 +344,12 @@ def test_a_particle_at_the_end_belongs_to_all(message: str, first: str) -> None:
         ("what time is it in Tokyo and in Rome", "in Rome", "what time is it in Rome"),
         ("time in Tokyo and Rome", "Rome", "time in Rome"),
         ("turn off the lamp. what is 3 * 4?", "what is 3 * 4", ""),
-    ],
         (
             "Setz Eier auf die Liste, stell einen Timer auf 5 Minuten",
             "stell einen Timer auf 5 Minuten",
             "",
         ),
+    ],
 )
 def test_a_part_that_leans_takes_what_it_leans_on(message: str, said: str, leaning: str) -> None:
     found = parts(message, language(message))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
 from muleteer.tool import Result
-from tests.harness.conftest import House
+from tests.harness.conftest import House, anybody
 from tests.harness.scripted import Choose, Fill, ScriptedBrain
 
 KEEP = Choose({"keep": 0.9})
@@ -43,7 +44,7 @@ async def test_a_call_that_needs_a_yes_ends_the_turn_before_it_runs(house: House
 async def test_a_yes_runs_exactly_that_call_and_ends_as_a_turn(house: House) -> None:
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
-    events = [event async for event in harness.confirmed(harness.take(turn), True)]
+    events = [event async for event in harness.confirmed(harness.take(turn, anybody), True)]
     assert [event.name for event in events] == [
         "turn.started",
         "call.started",
@@ -61,7 +62,7 @@ async def test_a_yes_runs_exactly_that_call_and_ends_as_a_turn(house: House) -> 
 async def test_a_no_runs_nothing_and_says_so(house: House) -> None:
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
-    last = await last_of(harness.confirmed(harness.take(turn), False))
+    last = await last_of(harness.confirmed(harness.take(turn, anybody), False))
     assert isinstance(last, TurnFinished)
     assert last.answer == "As you wish: keep was not called."
     assert (last.calls, house.ran) == ((), [])
@@ -78,7 +79,7 @@ async def test_what_was_found_before_the_question_is_said_after_it(house: House)
         Fill({"tool": "finish"}),
     )
     turn = (await asked(harness, "please")).turn
-    last = await last_of(harness.confirmed(harness.take(turn), True))
+    last = await last_of(harness.confirmed(harness.take(turn, anybody), True))
     assert isinstance(last, TurnFinished)
     assert last.answer == 'It is noon.\nNoted: "tea".'
     assert [call.tool for call in last.calls] == ["clock", "keep"]
@@ -88,7 +89,7 @@ async def test_a_confirmed_call_that_fails_is_no_success(house: House) -> None:
     house.results["keep"] = [Result.unavailable("I could not write it down.")]
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
-    last = await last_of(harness.confirmed(harness.take(turn), True))
+    last = await last_of(harness.confirmed(harness.take(turn, anybody), True))
     assert isinstance(last, TurnFinished)
     assert last.answer == "I could not write it down."
 
@@ -97,7 +98,7 @@ async def test_a_tool_that_was_changed_meanwhile_is_not_called(house: House) -> 
     harness = harness_of(house, KEEP, Fill({"note": "tea"}))
     turn = (await asked(harness)).turn
     house.catalogue.disable("keep", "The user has switched it off.")
-    last = await last_of(harness.confirmed(harness.take(turn), True))
+    last = await last_of(harness.confirmed(harness.take(turn, anybody), True))
     assert isinstance(last, TurnFinished)
     assert "changed" in last.answer
     assert house.ran == []
@@ -122,9 +123,17 @@ def pending(house: House, turn: str) -> Pending:
 def test_a_question_is_answered_once(house: House) -> None:
     open_ones = Confirmations()
     open_ones.add(pending(house, "a"))
-    assert open_ones.take("a").turn == "a"
+    assert open_ones.take("a", anybody).turn == "a"
     with pytest.raises(NotOpenError, match="answered"):
-        open_ones.take("a")
+        open_ones.take("a", anybody)
+
+
+def test_a_question_is_answered_by_whom_it_was_put_to_alone(house: House) -> None:
+    open_ones = Confirmations()
+    open_ones.add(replace(pending(house, "a"), asker="ada"))
+    with pytest.raises(NotOpenError, match="put to somebody else"):
+        open_ones.take("a", lambda asker: asker == "bob")
+    assert open_ones.take("a", lambda asker: asker == "ada").turn == "a", "bob has not closed it"
 
 
 def test_a_question_expires(house: House) -> None:
@@ -133,7 +142,7 @@ def test_a_question_expires(house: House) -> None:
     open_ones.add(pending(house, "a"))
     now = OPEN_SECONDS
     with pytest.raises(NotOpenError, match="older than 5 minutes"):
-        open_ones.take("a")
+        open_ones.take("a", anybody)
 
 
 def test_open_questions_are_bounded_the_oldest_goes(house: House) -> None:
@@ -141,8 +150,8 @@ def test_open_questions_are_bounded_the_oldest_goes(house: House) -> None:
     for number in range(OPEN_LIMIT + 1):
         open_ones.add(pending(house, str(number)))
     with pytest.raises(NotOpenError):
-        open_ones.take("0")
-    assert open_ones.take("1").turn == "1"
+        open_ones.take("0", anybody)
+    assert open_ones.take("1", anybody).turn == "1"
 
 
 def test_the_question_shows_values_as_they_are_and_cuts_long_ones_visibly(house: House) -> None:

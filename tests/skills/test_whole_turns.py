@@ -10,6 +10,7 @@ import pytest
 from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
+from tests.harness.conftest import anybody
 from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, Write
 from tests.skills.conftest import House
 
@@ -180,7 +181,7 @@ async def test_home_control_waits_for_a_yes_where_one_is_needed(house: House) ->
     assert isinstance(asked, Confirm)
     assert asked.question == 'Shall I call switch with name "lamp" and state "on"? It acts on a real device.'
     assert house.board.heard == ["T?"]
-    turn = last_of([event async for event in harness.confirmed(harness.take(asked.turn), True)])
+    turn = last_of([event async for event in harness.confirmed(harness.take(asked.turn, anybody), True)])
     assert turn.answer == "The greenhouse is 21.5 °C.\nThe lamp is on now."
     assert "L1" in house.board.heard
 

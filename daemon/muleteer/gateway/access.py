@@ -22,7 +22,7 @@ from muleteer.errors import ForbiddenError, MisdirectedError, MuleteerError, Too
 from muleteer.gateway import hosts
 from muleteer.gateway.auth import needed
 from muleteer.gateway.connected import CONNECTION, Connected
-from muleteer.gateway.peer import EVERYTHING, KEY, Peer
+from muleteer.gateway.peer import EVERYTHING, KEY, LOCAL, Peer
 from muleteer.gateway.peer import Scope as Granted
 from muleteer.gateway.replies import error_reply
 
@@ -40,6 +40,8 @@ ANSWER_TO_NOBODY = (
 class Token(Protocol):
     """What is known of a token."""
 
+    @property
+    def id(self) -> str: ...
     @property
     def name(self) -> str: ...
     @property
@@ -62,7 +64,7 @@ class LocalAccess:
         headers = Headers(scope=scope)
         connected = _connected(scope)
         host = headers.get("host", "")
-        peer = Peer("local", EVERYTHING, "unix", connected.address)
+        peer = Peer("local", EVERYTHING, "unix", connected.address, LOCAL)
         try:
             if not hosts.is_local(host, self._names):
                 raise _misdirected(host)
@@ -117,9 +119,9 @@ class NetworkAccess:
         if token is None:
             self._count_stranger(connected)
             raise UnauthorizedError(ANSWER_TO_NOBODY)
-        if not self._by_token.take(token.name, time.monotonic()):
+        if not self._by_token.take(token.id, time.monotonic()):
             raise TooManyError("This token asks too often; ask more slowly.")
-        peer = Peer(token.name, token.scopes, connected.transport, connected.address)
+        peer = Peer(token.name, token.scopes, connected.transport, connected.address, token.id)
         if not peer.may(scope_needed):
             granted = ", ".join(sorted(token.scopes)) or "nothing"
             raise ForbiddenError(f"This needs the scope {scope_needed}, and this token has: {granted}.")
@@ -187,6 +189,4 @@ async def _refuse(error: MuleteerError, scope: Scope, receive: Receive, send: Se
     reply = error_reply(error)
     if isinstance(error, UnauthorizedError):
         reply.headers["www-authenticate"] = "Bearer"
-    if isinstance(error, TooManyError):
-        reply.headers["retry-after"] = f"{error.retry_after:.0f}"
     await reply(scope, receive, send)

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp
 import muleteer
 from muleteer import session
 from muleteer.engine.protocol import Message, Use
-from muleteer.errors import CancelledByClientError, EngineError, MuleteerError, NotOpenError
+from muleteer.errors import CancelledByClientError, EngineError, MuleteerError
 from muleteer.footprint import footprint
 from muleteer.gateway import listings, replies
 from muleteer.gateway.health import Health, Supervised
@@ -128,8 +128,6 @@ class _Views:
         answer = await read_as(ConfirmRequest, request, '{"confirm": true}')
         session.begin(answer.session)
         turn = request.path_params["turn"]
-        if not self._gateway.turns.recent.may(turn, peer_of(request.scope)):
-            raise NotOpenError("That turn was begun by somebody else; only they can answer its question.")
         begin = partial(self._gateway.turns.confirm, turn, answer.confirm)
         return self._reply(wants_stream(answer, request.headers.get("accept", "")), begin)
 

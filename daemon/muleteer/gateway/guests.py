@@ -16,6 +16,7 @@ from muleteer import session
 from muleteer.engine.protocol import EngineStatus, JsonSchema
 from muleteer.engine.vetting import vet
 from muleteer.errors import SkillError
+from muleteer.gateway import peer
 from muleteer.gateway.running import Turn
 from muleteer.gateway.turns import Begun, Turns
 from muleteer.harness.assent import assent
@@ -161,7 +162,8 @@ class Guests:
             return lambda: ("", host(self._harness, staged, ask, talk, self._context, marks))
         yes = assent(talk.message)
         if yes is not None and (turn := self._questions.find(ask)):
-            return lambda: own.answered(self._harness, ask, turn, yes, self._questions)
+            owns = peer.current.get().owns
+            return lambda: own.answered(self._harness, ask, turn, yes, self._questions, owns)
         return lambda: (talk.message, own.own(self._harness, ask, talk, self._questions))
 
     async def _staged(self, ask: Ask) -> Staged:

@@ -12,21 +12,28 @@ SCOPES: tuple[Scope, ...] = ("chat", "tools", "admin")
 EVERYTHING: frozenset[Scope] = frozenset(SCOPES)
 
 KEY = "muleteer.peer"  # in the ASGI scope
+LOCAL = "local"  # the id on the Unix socket; a token's is hexadecimal
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
     """`name` is its token's, `local` on the Unix socket, empty for one without a token. `address` is an IP
-    address, or the user and process behind the Unix socket."""
+    address, or the user and process behind the Unix socket. `id` says whose something is: a token's own,
+    since its name may be another token's later; empty for one that owns nothing."""
 
     name: str
     scopes: frozenset[Scope]
     transport: Literal["unix", "tcp", "tls"]
     address: str
+    id: str = ""
 
     def may(self, scope: Scope) -> bool:
         """Whether this scope was granted; `admin` holds the others."""
         return scope in self.scopes or "admin" in self.scopes
+
+    def owns(self, owner: str) -> bool:
+        """Whether what the peer of this id began is for this one as well; `admin` is for everything."""
+        return (bool(self.id) and self.id == owner) or self.may("admin")
 
 
 NOBODY = Peer("", frozenset(), "tcp", "")

@@ -54,21 +54,17 @@ class Recent:
         """Raises `UnknownTurnError`, also for one that this peer may not see."""
         self._drop()
         found = self._kept.get(id)
-        if found is None or not _may(peer, found[1]):
+        if found is None or not peer.owns(found[1].owner.id):
             raise UnknownTurnError(
                 f"There is no turn {id[:40]!r} of yours: only the last {MOST_ENDED} are kept, for"
                 f" {ENDED_SECONDS / 3600:g} h. GET /v1/turns lists them."
             )
         return found[1]
 
-    def may(self, id: str, peer: Peer) -> bool:
-        """Whether nothing is known against this peer's going on with a turn, which may be kept no longer."""
-        return id not in self._kept or _may(peer, self._kept[id][1])
-
     def listed(self, peer: Peer) -> list[dict[str, object]]:
         """The newest first, without what was said."""
         self._drop()
-        return [_brief(turn) for _, turn in reversed(self._kept.values()) if _may(peer, turn)]
+        return [_brief(turn) for _, turn in reversed(self._kept.values()) if peer.owns(turn.owner.id)]
 
     def shown(self, turn: Turn) -> dict[str, object]:
         """Everything about it, as far as it has come."""
@@ -97,13 +93,6 @@ class Recent:
         for number, (began, id) in enumerate(reversed(ended)):
             if number >= MOST_ENDED or began < oldest:
                 yield id
-
-
-def _may(peer: Peer, turn: Turn) -> bool:
-    """By the name of its token; on the Unix socket nobody has one."""
-    owner = turn.owner
-    mine = bool(peer.name) and peer.name == owner.name and "unix" not in (peer.transport, owner.transport)
-    return mine or peer.may("admin")
 
 
 def _brief(turn: Turn) -> dict[str, object]:

@@ -17,13 +17,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from muleteer.errors import CancelledByClientError, EngineBusyError, MuleteerError
+from muleteer.errors import CancelledByClientError, EngineBusyError, MuleteerError, TooManyError
 from muleteer.gateway.disconnect import while_connected
 from muleteer.gateway.running import Following, Turn
 from muleteer.harness.events import Confirm, Event, Outcome, TurnFailed
 
 KEEP_ALIVE_SECONDS = 10.0  # proxies give up on a silent stream after 30 or 60
-RETRY_SECONDS = 5.0  # hint with every 503; an engine restarts and a turn ends in about that
+RETRY_SECONDS = 5.0  # hint with every 429 and 503; an engine restarts and a turn ends in about that
 EVENT_STREAM = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache, no-transform"}
 
 Begin = Callable[[], AbstractAsyncContextManager[Turn]]
@@ -101,10 +101,15 @@ def encode_fields(name: str, fields: Mapping[str, object]) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name.encode(), _json(fields))
 
 
+def when(status: int, error: Exception | None = None) -> dict[str, str]:
+    """The header that says when to come again: with 429, the caller's own share is used up, and with 503."""
+    known = error.retry_after if isinstance(error, EngineBusyError | TooManyError) else RETRY_SECONDS
+    return {"retry-after": str(math.ceil(known))} if status in (429, 503) else {}
+
+
 def error_reply(error: MuleteerError) -> Response:
     """`{"error": {"code", "message"}}` with the error's status."""
-    retry = error.retry_after if isinstance(error, EngineBusyError) else RETRY_SECONDS
-    return _error(error.status, error.code, str(error), retry_after=retry)
+    return _error(error.status, error.code, str(error), when(error.status, error))
 
 
 async def on_fault(request: Request, error: Exception) -> Response:
@@ -137,20 +142,12 @@ def crash_reply() -> Response:
 
 def _object(outcome: Outcome) -> Response:
     if isinstance(outcome, TurnFailed):
-        return _error(outcome.status, outcome.code, outcome.message)
+        return _error(outcome.status, outcome.code, outcome.message, when(outcome.status))
     return Json(outcome.as_dict(), 202 if isinstance(outcome, Confirm) else 200)
 
 
-def _error(
-    status: int,
-    code: str,
-    message: str,
-    headers: Mapping[str, str] | None = None,
-    retry_after: float = RETRY_SECONDS,
-) -> Response:
+def _error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
     headers = dict(headers or {})
-    if status == 503:
-        headers["retry-after"] = str(math.ceil(retry_after))
     if status == 408:
         headers["connection"] = "close"  # the rest of the request may still come, and is nothing
     return Json({"error": {"code": code, "message": message}}, status, headers)

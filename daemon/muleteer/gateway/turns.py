@@ -11,9 +11,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
 
+from muleteer import session
 from muleteer.engine.protocol import Message
-from muleteer.errors import EngineBusyError, MuleteerError, ShuttingDownError
+from muleteer.errors import MuleteerError, ShuttingDownError
+from muleteer.gateway import peer
 from muleteer.gateway.health import Health
+from muleteer.gateway.peer import Peer
+from muleteer.gateway.places import Places
 from muleteer.gateway.recent import KINDS, Recent, kind_of
 from muleteer.gateway.running import Turn
 from muleteer.gateway.tally import Tally
@@ -30,7 +34,8 @@ LOADING_WAIT = 10.0  # seconds a turn waits for the model at start; most clients
 
 class Runs(Protocol):
     """The harness as the gateway uses it: `TurnStarted` first, an `Outcome` last. `take` is the question that
-    a turn ended with, once, and raises `NotOpenError`; `confirmed` goes on with the answer to it."""
+    a turn ended with, once, if `may` says so of the asker's id, and raises `NotOpenError`; `confirmed` goes
+    on with the answer to it."""
 
     def run(
         self,
@@ -42,7 +47,7 @@ class Runs(Protocol):
         confirm: Collection[str] = (),
         brain: str = "",
     ) -> AsyncGenerator[Event, None]: ...
-    def take(self, turn: str) -> Pending: ...
+    def take(self, turn: str, may: Callable[[str], bool]) -> Pending: ...
     def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]: ...
 
 
@@ -61,11 +66,11 @@ class Turns:
     ) -> None:
         self._harness = harness
         self._health = health
-        self._limit = limit
+        self._places = Places(limit)
         self._loading_wait = loading_wait
         self._ended = ended
         self._waiting = 0
-        self._running: set[Turn] = set()
+        self._running: dict[Turn, Peer | None] = {}  # with who takes the place of it
         self._background: set[Turn] = set()
         self.recent, self.tally = recent or Recent(), Tally()
         self.traces = self.recent.traces
@@ -82,7 +87,7 @@ class Turns:
     @property
     def busy(self) -> int:
         """People's turns that run or wait for the model."""
-        return self._waiting + len(self._running - self._background)
+        return self._waiting + len(self._running.keys() - self._background)
 
     def background(self, skill: str) -> AbstractAsyncContextManager[Turn]:
         """A turn of a skill that nobody waits for. Raises as `start`."""
@@ -94,7 +99,7 @@ class Turns:
         """A running turn, stopped at the end of the block at the latest.
 
         Waits a bounded time for a model that is still loading. Raises `EngineBusyError` when all places
-        are taken, and what `Health.serving` raises.
+        are taken, `TooManyError` when the peer has its share of them, and what `Health.serving` raises.
         """
         return self._begin(
             lambda: (message, self._harness.run(message, history, confirm=confirm, brain=brain))
@@ -105,26 +110,32 @@ class Turns:
         return self._begin(begin)
 
     def confirm(self, turn: str, yes: bool) -> AbstractAsyncContextManager[Turn]:
-        """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`."""
+        """The turn that goes on with the answer to its question. Raises as `start`, and `NotOpenError`, also
+        where the question is not for whoever asks now."""
+        owns = peer.current.get().owns
 
         def go_on() -> Begun:
-            pending = self._harness.take(turn)
+            pending = self._harness.take(turn, owns)
             return pending.message, self._harness.confirmed(pending, yes)
 
         return self._begin(go_on)
 
     @asynccontextmanager
     async def _begin(self, begin: Callable[[], Begun], skill: str = "") -> AsyncIterator[Turn]:
-        if self._waiting + len(self._running) >= self._limit:
-            raise EngineBusyError(f"{self._limit} turns are running or waiting already; ask again soon.")
+        who = None if skill else peer.current.get()
+        self._places.take(who)
+        session.asker.set(who.id if who else "")
         self._waiting += 1
         try:
             await self._health.serving(self._loading_wait)
+            message, events = begin()
+        except BaseException:
+            self._places.leave(who)
+            raise
         finally:
             self._waiting -= 1
-        message, events = begin()
         turn = Turn(message, self.traces.watched(events, skill), self._count, self.recent.add, skill)
-        self._running.add(turn)
+        self._running[turn] = who
         if skill:
             self._background.add(turn)
         try:
@@ -141,7 +152,7 @@ class Turns:
             turn.end(ShuttingDownError("The daemon is stopping; ask again when it is back."))
 
     def _count(self, turn: Turn) -> None:
-        self._running.discard(turn)
+        self._places.leave(self._running.pop(turn))
         if turn not in self._background:
             self.ended_at = time.monotonic()
         self._background.discard(turn)

@@ -45,7 +45,8 @@ class Pause:
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A call, and the turn that it ended: everything that is needed to go on. `parts` are the requests of the
-    same message that were to follow, with their plans; `brain` is the one that wrote the call."""
+    same message that were to follow, with their plans; `brain` is the one that wrote the call, `asker` the id
+    of who was asked."""
 
     turn: str
     message: str
@@ -57,6 +58,7 @@ class Pending:
     pause: Pause | None = None
     parts: tuple[tuple[str, Plan], ...] = ()
     brain: str = ""
+    asker: str = ""
 
 
 def question(tool: Tool, arguments: Mapping[str, object], words: Phrases = ENGLISH) -> str:
@@ -92,16 +94,18 @@ class Confirmations:
             del self._open[next(iter(self._open))]
         self._open[pending.turn] = (self._clock() + OPEN_SECONDS, pending)
 
-    def take(self, turn: str) -> Pending:
-        """The open call of a turn, which is open no longer. Raises `NotOpenError`."""
+    def take(self, turn: str, may: Callable[[str], bool]) -> Pending:
+        """The open call of a turn, which is open no longer. `may` says whose question may be answered, by the
+        asker's id; any other stays open. Raises `NotOpenError`."""
         now = self._clock()
         self._open = {name: entry for name, entry in self._open.items() if entry[0] > now}
-        if (entry := self._open.pop(turn, None)) is None:
+        if turn not in self._open or not may(self._open[turn][1].asker):
             raise NotOpenError(
                 f"No question of that turn is open: it was answered, is older than {OPEN_SECONDS / 60:.0f}"
-                " minutes, or the daemon was restarted since. Nothing was done now; ask again."
+                " minutes, was put to somebody else, or the daemon was restarted since. Nothing was done now;"
+                " ask again."
             )
-        return entry[1]
+        return self._open.pop(turn)[1]
 
 
 def _shown(value: object) -> str:

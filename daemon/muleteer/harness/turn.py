@@ -102,9 +102,9 @@ class Harness(Arrangement):
 
         return stream_of(work)
 
-    def take(self, turn: str) -> Pending:
-        """The question that this turn ended with, which is open no longer. Raises `NotOpenError`."""
-        return self.confirmations.take(turn)
+    def take(self, turn: str, may: Callable[[str], bool]) -> Pending:
+        """The question that this turn ended with, as `Confirmations.take` has it. Raises `NotOpenError`."""
+        return self.confirmations.take(turn, may)
 
     def confirmed(self, pending: Pending, yes: bool) -> AsyncGenerator[Event, None]:
         """The events of the turn that goes on with an answered question, as `run` has them."""
@@ -254,6 +254,7 @@ class _Turn:
             signal.pause,
             tuple(self._parts.left),
             self._chosen.name,
+            session.asker.get(),
         )
         self._harness.confirmations.add(pending)
         return pending

@@ -22,7 +22,7 @@ from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.health import Health
 from muleteer.gateway.mcp.calling import Calls
 from muleteer.gateway.mcp.route import McpRoute
-from muleteer.gateway.peer import EVERYTHING, KEY, Peer
+from muleteer.gateway.peer import EVERYTHING, KEY, LOCAL, Peer
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
 from muleteer.gateway.turns import Turns
@@ -34,9 +34,9 @@ from muleteer.tool import Services
 from muleteer.toolbox import Toolbox
 from tests.gateway.scripted import DEADLINE, ScriptedHarness, StubEngine
 
-OWNER = Peer("local", EVERYTHING, "unix", "uid 1000")
-AGENT = Peer("agent", frozenset({"chat", "tools"}), "tcp", "192.0.2.7")
-TALKER = Peer("talker", frozenset({"chat"}), "tcp", "192.0.2.8")
+OWNER = Peer("local", EVERYTHING, "unix", "uid 1000", LOCAL)
+AGENT = Peer("agent", frozenset({"chat", "tools"}), "tcp", "192.0.2.7", "a1")
+TALKER = Peer("talker", frozenset({"chat"}), "tcp", "192.0.2.8", "b2")
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 MODES = ("legacy", "auto")
 SHIPPED = Library([share_dir() / "tools"])  # whose files are run once for all tests

@@ -14,7 +14,7 @@ from muleteer.catalogue.steering import Steering, Wishes
 from muleteer.gateway.mcp.calling import PRIVATE, PRIVATE_TALK
 from muleteer.harness.events import CallFinished, CallStarted, Planned, TurnFailed
 from tests.gateway.mcp.conftest import AGENT, MODES, TALKER, House, called
-from tests.gateway.scripted import ASKED, FINISHED, LEVEL, PENDING, STARTED, TEXT, within
+from tests.gateway.scripted import ASKED, FINISHED, LEVEL, STARTED, TEXT, within
 
 READING = [
     "calculator",
@@ -95,13 +95,33 @@ async def test_a_question_is_returned_and_answered_by_a_second_call(house: House
         }
         assert result.content[0].text.startswith("Shall I?\n\nThis was not done yet.")
         assert house.harness.answered == [], "nobody but the agent's user says yes"
-        house.harness.open["t1"] = PENDING
         house.harness.script = (STARTED, TEXT, FINISHED)
         done = await house.call(client, "confirm", turn="t1", yes=True)
         assert done.structured_content["status"] == "answered"
         again = await house.call(client, "confirm", turn="t1", yes=True)
     assert house.harness.answered == [("t1", True)]
     assert (again.is_error, again.content[0].text) == (True, "No question of that turn is open.")
+
+
+@modes
+async def test_a_question_is_not_answered_by_another_agent(house: House, mode: str) -> None:
+    house.peer = AGENT
+    for _ in range(2):
+        house.harness.script = (STARTED, LEVEL, ASKED)
+        async with house.client(mode) as client:
+            await house.call(client, "ask", message="Lamp on")
+        house.harness.script = (STARTED, TEXT, FINISHED)
+        house.peer = TALKER
+        async with house.client(mode) as client:
+            other = await house.call(client, "confirm", turn="t1", yes=True)
+        assert (other.is_error, other.content[0].text) == (True, "No question of that turn is open.")
+        assert house.harness.answered == []
+        house.peer = AGENT
+        house.turns.recent.forget()
+    async with house.client(mode) as client:
+        mine = await house.call(client, "confirm", turn="t1", yes=True)
+    assert mine.structured_content["status"] == "answered"
+    assert house.harness.answered == [("t1", True)]
 
 
 @pytest.mark.parametrize(

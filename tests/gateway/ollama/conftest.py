@@ -13,6 +13,7 @@ import ollama
 import pytest
 
 from muleteer.engine.protocol import EngineStatus, Properties
+from muleteer.gateway.access import LocalAccess
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.ollama.models import Models
 from muleteer.gateway.ollama.routes import ollama_routes
@@ -86,7 +87,7 @@ async def client(folder: Path) -> AsyncIterator[Client]:
     gateway = Gateway(
         at.turns, at.health, at.engine, lambda: at.house.catalogue, "standard", listener.path, routes=routes
     )
-    server = HttpServer(build_app(gateway))
+    server = HttpServer(LocalAccess(build_app(gateway), frozenset()))
     await server.start(listener.socket)
     transport = httpx.AsyncHTTPTransport(uds=str(listener.path))
     api = ollama.AsyncClient(host="http://localhost", transport=transport)

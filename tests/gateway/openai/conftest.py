@@ -11,6 +11,7 @@ import httpx2
 import openai
 import pytest
 
+from muleteer.gateway.access import LocalAccess
 from muleteer.gateway.app import Gateway, build_app
 from muleteer.gateway.openai.routes import openai_routes
 from muleteer.gateway.server import HttpServer
@@ -54,7 +55,7 @@ async def client(folder: Path) -> AsyncIterator[Client]:
         listener.path,
         routes=routes,
     )
-    server = HttpServer(build_app(gateway))
+    server = HttpServer(LocalAccess(build_app(gateway), frozenset()))
     await server.start(listener.socket)
     transport = httpx.AsyncHTTPTransport(uds=str(listener.path))
     own = httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(listener.path)))

@@ -24,7 +24,6 @@ from tests.gateway.scripted import (
     DEADLINE,
     FINISHED,
     LEVEL,
-    PENDING,
     STARTED,
     TEXT,
     ScriptedHarness,
@@ -207,7 +206,6 @@ async def test_a_question_is_asked_and_the_answer_taken_on_any_connection(
         events = await say(client, "lamp on", "kitchen")
     assert [each.type for each in events] == ["handled-start", "handled-chunk", "handled", "handled-stop"]
     assert events[2].data["text"] == ASKED.question
-    voice.harness.open["t1"] = PENDING
     voice.harness.script = (STARTED, TextDelta("Done."), DONE)
     async with voice.tcp() as client:
         assert (await say(client, said, "kitchen"))[-2].data["text"] == "Done."
@@ -228,7 +226,6 @@ async def test_what_was_done_before_the_question_is_said_with_it(voice: Voice, b
 
 async def test_a_yes_elsewhere_and_another_request_leave_a_question_alone(voice: Voice) -> None:
     voice.harness.script = (STARTED, ASKED)
-    voice.harness.open["t1"] = PENDING
     async with voice.tcp() as client:
         await say(client, "lamp on", "kitchen")
         await say(client, "yes", "bathroom")
@@ -246,6 +243,7 @@ async def test_a_question_that_is_not_open_any_more_says_so(voice: Voice) -> Non
     voice.harness.script = (STARTED, ASKED)
     async with voice.tcp() as client:
         await say(client, "lamp on")
+        voice.harness.open.clear()
         (event,) = await say(client, "yes")
     assert event.type == "not-handled"
     assert "open" in event.data["text"]

@@ -10,7 +10,7 @@ from muleteer.errors import BrainError
 from muleteer.harness.events import Confirm, Event, TurnFinished
 from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
-from tests.harness.conftest import House
+from tests.harness.conftest import House, anybody
 from tests.harness.free.scripted import FreeBrain, Line, Say, ask, call, plan
 from tests.harness.free.test_turn import Desk
 from tests.harness.scripted import ScriptedBrain
@@ -34,7 +34,7 @@ class Waiting:
 
     async def answer(self, asked: Any, yes: bool = True) -> Any:
         assert isinstance(asked, Confirm), asked
-        pending = self.harness.take(asked.turn)
+        pending = self.harness.take(asked.turn, anybody)
         last: Event
         *_, last = [event async for event in self.harness.confirmed(pending, yes)]
         return last

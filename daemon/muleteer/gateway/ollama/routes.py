@@ -74,7 +74,7 @@ def ollama_routes(
     def talking(parse: Parse, fill: Fill) -> View:
         async def view(request: Request) -> ASGIApp:
             clock = Clock(time.monotonic())
-            wish = parse(await body_of(request), models.context, peer.current.get().name)
+            wish = parse(await body_of(request), models.context, peer.current.get().id)
             if (name := models.known(wish.model)) is None:
                 return _no_model(wish.model, models)
             teller = Teller(name, fill, wish.warnings)
@@ -137,9 +137,14 @@ def _told(view: View) -> View:
         try:
             return await view(request)
         except MuleteerError as error:
-            return _error(*fault(error))
+            return _fault(error)
 
     return answer
+
+
+def _fault(error: MuleteerError | TurnError) -> Response:
+    status, sentence = fault(error)
+    return replies.Json({"error": sentence}, status, replies.when(status, error))
 
 
 def _error(status: int, sentence: str) -> Response:
@@ -177,7 +182,7 @@ class _Object:
                     else:
                         calls += part
         except (MuleteerError, TurnError) as error:
-            return _error(*fault(error))
+            return _fault(error)
         return replies.Json(self._teller.end(part, self._clock, time.monotonic(), text, calls))
 
 
@@ -205,10 +210,9 @@ class _Stream:
                     fields, last = await self._piece(reply)
                     await self._send(send, fields, last)
         except (MuleteerError, TurnError) as error:
-            status, sentence = fault(error)
             if not self._begun:
-                return _error(status, sentence)
-            await self._send(send, {"error": sentence}, True)
+                return _fault(error)
+            await self._send(send, {"error": fault(error)[1]}, True)
         return None
 
     async def _piece(self, reply: Reply) -> tuple[Json, bool]:

@@ -39,7 +39,7 @@ def openai_routes(
 
     async def chat(request: Request) -> ASGIApp:
         body = read(await read_body(request, seconds))
-        asked = completion(body, peer.current.get().name)
+        asked = completion(body, peer.current.get().id)
         if fault := _unknown(asked.model, guests):
             return _refusal(fault)
         head = Head.new(time.time(), asked.model)

@@ -12,7 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from muleteer.errors import EngineBusyError, LoadingError, ModelError, MuleteerError, TooLongError
+from muleteer.errors import (
+    EngineBusyError,
+    LoadingError,
+    ModelError,
+    MuleteerError,
+    TooLongError,
+    TooManyError,
+)
 from muleteer.gateway.guests import End, TurnError, Usage
 from muleteer.gateway.reading import WrongError
 from muleteer.gateway.replies import RETRY_SECONDS
@@ -141,15 +148,15 @@ def fault_of(error: MuleteerError | TurnError) -> Fault:
     if isinstance(error, TurnError):
         failed = error.failed
         return _fault(failed.code, failed.status, failed.message, RETRY_SECONDS)
-    retry = error.retry_after if isinstance(error, EngineBusyError) else RETRY_SECONDS
+    retry = error.retry_after if isinstance(error, EngineBusyError | TooManyError) else RETRY_SECONDS
     return _fault(error.code, error.status, str(error), retry)
 
 
 def _fault(code: str, status: int, message: str, retry: float) -> Fault:
     if code == TooLongError.code:
         return Fault(400, TOO_LONG, message, "messages")
-    if code == EngineBusyError.code:
-        return Fault(429, "rate_limit_exceeded", message, retry=retry)
+    if code == TooManyError.code:
+        return Fault(status, "rate_limit_exceeded", message, retry=retry)
     if code == ModelError.code:
         return Fault(status, code, message)
     return Fault(status, code, message, retry=retry if status == LoadingError.status else 0.0)

@@ -121,8 +121,8 @@ class VoiceListening:
 
     def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connected = connected_by(writer.transport)  # type: ignore[arg-type]  # a socket's has what is asked
-        who = Peer("", frozenset({"chat"}), connected.transport, connected.address)
-        key = "unix" if who.transport == "unix" else who.address
+        key = "unix" if connected.transport == "unix" else connected.address
+        who = Peer("", frozenset({"chat"}), connected.transport, connected.address, f"wyoming {key}")
         if not (who.transport == "unix" or self._may(who.address)) or not self._make_room(key):
             log.debug("A client of Wyoming was refused: %s.", who.address)
             writer.transport.abort()

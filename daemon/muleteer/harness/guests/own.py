@@ -7,7 +7,7 @@ A turn that needs a yes says its question; the guest's next message, if it is a 
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -52,12 +52,12 @@ def _prose(history: Sequence[Message]) -> list[Message]:
 
 
 def answered(
-    harness: Harness, ask: Ask, turn: str, yes: bool, questions: Questions
+    harness: Harness, ask: Ask, turn: str, yes: bool, questions: Questions, may: Callable[[str], bool]
 ) -> tuple[str, AsyncGenerator[Event, None]]:
     """What was said before the question that `turn` ended with, and the events of the turn that goes on with
-    the answer to it."""
+    the answer to it. `may` as in `Harness.take`."""
     try:
-        pending = harness.take(turn)
+        pending = harness.take(turn, may)
     except NotOpenError as error:
         return "", _lapsed(turn, str(error))
     events, output = harness.confirmed(pending, yes), harness.budgets.answer_output
