@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from muleteer import exits
+from muleteer import exits, tied
 from muleteer.cli.client import Daemon
 from muleteer.errors import MuleteerError
 
@@ -43,15 +43,16 @@ def demo(model: str) -> int:
         )
         options = ["--state", f"{folder}/state", "--socket", str(socket), "--model", model]
         with log.open("wb") as out:
-            process = subprocess.Popen([*_muleteer("serve"), *options], stderr=out)
+            process = subprocess.Popen(tied.command("serve", *options), stderr=out)
         try:
             began = time.monotonic()
             _wait(process, socket, log)
             click.echo(f"Ready after {time.monotonic() - began:.1f} s.")
             for question in QUESTIONS:
                 click.echo(f"\n> {question}")
-                asked = [*_muleteer("ask"), "--trace", "--socket", str(socket), question]
-                if code := subprocess.run(asked, check=False).returncode:
+                asked = ["ask", "--trace", "--socket", str(socket), question]
+                command = [sys.executable, "-m", "muleteer", *asked]
+                if code := subprocess.run(command, check=False).returncode:
                     return code
         finally:
             process.terminate()
@@ -61,10 +62,6 @@ def demo(model: str) -> int:
             return exits.TURN_FAILED
         click.echo("\nThe daemon stopped cleanly.")
     return exits.OK
-
-
-def _muleteer(command: str) -> list[str]:
-    return [sys.executable, "-m", "muleteer", command]
 
 
 def _wait(process: subprocess.Popen[bytes], socket: Path, log: Path) -> None:

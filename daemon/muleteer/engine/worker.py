@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import faulthandler
 import logging
 import os
@@ -43,6 +42,7 @@ from muleteer.engine.protocol import (
     Use,
 )
 from muleteer.errors import CancelledByClientError, EngineError, MuleteerError
+from muleteer.tied import tie
 
 log = logging.getLogger("muleteer.engine.worker")
 
@@ -55,8 +55,6 @@ SPINS = "1000"
 libgomp is loaded). Measured with `tiny` on two cores: with both free, decoding is as fast as at libgomp's
 300,000 (99 and 90 tokens a second; without spinning 50); with five other busy processes 8 times as fast (13
 and 1.6), since a thread that spins keeps the core from the one it waits for."""
-PR_SET_PDEATHSIG = 1
-"""From linux/prctl.h: the signal this process gets when the thread that started it ends."""
 
 Check = Callable[[], None]
 
@@ -234,8 +232,8 @@ def _settle(descriptor: int) -> None:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C, and systemd's stop of the whole
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # group, are the daemon's to answer: it may finish a turn
+    tie(signal.SIGKILL)
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         with contextlib.suppress(OSError):  # some containers forbid it; everything else still holds
             Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
+import signal
+import sys
 from pathlib import Path
 
 import httpx
@@ -25,6 +29,52 @@ async def test_a_daemon_is_reached_through_its_port_until_the_block_ends(tmp_pat
     async with httpx.AsyncClient(base_url=address, trust_env=False) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get("/healthz")
+
+
+RUN = """
+import asyncio, sys
+from pathlib import Path
+from muleteer.evaluate.endpoint import servers
+
+async def main():
+    async with servers.ours(Path(sys.argv[1]), 1, Path(sys.argv[2])) as address:
+        print(address, flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def has_ended(process: int) -> bool:
+    """Within the time that a daemon has for it."""
+    return bool(select.select([process], [], [], servers.STOP_S)[0])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process of its parent's end")
+@pytest.mark.model("tiny")
+async def test_no_process_outlives_a_run_that_is_ended_from_outside(tmp_path: Path) -> None:
+    run = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", RUN, str(models.resolve("tiny")), str(tmp_path)),
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert run.stdout
+    assert (await run.stdout.readline()).startswith(b"http://127.0.0.1:")
+    (daemon,) = children(run.pid)
+    left = [os.pidfd_open(each) for each in (daemon, *children(daemon))]
+    assert len(left) > 1, "the daemon has its engine"
+    run.terminate()
+    assert await run.wait() == -signal.SIGTERM
+    stays = [each for each in left if not await asyncio.to_thread(has_ended, each)]
+    for each in stays:
+        signal.pidfd_send_signal(each, signal.SIGKILL)
+    for each in left:
+        os.close(each)
+    assert stays == []
 
 
 async def test_the_port_ends_the_connections_that_go_through_it(tmp_path: Path) -> None:

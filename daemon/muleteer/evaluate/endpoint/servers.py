@@ -1,8 +1,9 @@
 """The two servers: a daemon of ours and llama.cpp's own, each in a process of its own, on loopback ports.
 
-Knows how they are started and where they listen; not what they are asked. Ours has no skills, and one tool of
-its own: what a caller brings is measured. It is reached through a port
-that hands every byte to its Unix socket, whose peers need no token; the port is open as long as the run.
+Neither outlives this process, however it ends. Knows how they are started and where they listen; not what
+they are asked. Ours has no skills, and one tool of its own: what a caller brings is measured. It is reached
+through a port that hands every byte to its Unix socket, whose peers need no token; the port is open as long
+as the run.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from muleteer import paths
+from muleteer import paths, tied
 from muleteer.catalogue.steering import Steering, Wishes, write_steering
 from muleteer.catalogue.stock import FILE_NAME
 from muleteer.errors import EngineError
@@ -45,10 +45,10 @@ async def ours(model: Path, threads: int, folder: Path) -> AsyncGenerator[str, N
     socket = Path(short.name) / "socket"
     _turn_off(folder / "state")
     own = {"XDG_CONFIG_HOME": str(folder), "MULETEER_ENGINE__THREADS": str(threads)}
-    command = [sys.executable, "-m", "muleteer", "serve", "--log-level", "info"]
     places = ["--state", str(folder / "state"), "--socket", str(socket), "--model", str(model)]
+    command = tied.command("serve", "--log-level", "info", *places)
     process = await asyncio.create_subprocess_exec(
-        *command, *places, env={**os.environ, **QUIET, **own}, stderr=asyncio.subprocess.PIPE
+        *command, env={**os.environ, **QUIET, **own}, stderr=asyncio.subprocess.PIPE
     )
     try:
         async with asyncio.timeout(START_S):
