@@ -12,7 +12,6 @@ from mcp import MCPError
 
 from muleteer.errors import ShuttingDownError
 from muleteer.gateway.mcp.route import MISSING
-from muleteer.gateway.mcp.server import SESSIONS
 from muleteer.gateway.requests import LONGEST_BODY
 from tests.gateway.mcp.conftest import AGENT, House, called
 from tests.gateway.scripted import FINISHED, STARTED, within
@@ -66,20 +65,6 @@ async def test_what_breaks_the_protocol_is_refused_in_its_own_shape(
     assert reply.status_code == status
     assert '"error"' in reply.text
     assert '"jsonrpc":"2.0"' in reply.text
-
-
-async def test_sessions_are_bounded(house: House) -> None:
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    accept = {"accept": "application/json, text/event-stream"}
-    transport = httpx.AsyncHTTPTransport(uds=str(house.path))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        opened = [
-            await client.post("/mcp", json=message("initialize", hello), headers=accept)
-            for _ in range(SESSIONS + 1)
-        ]
-    assert [each.status_code for each in opened] == [200] * SESSIONS + [503]
-    async with house.client() as newer:
-        assert (await newer.list_tools()).tools, "the newer era needs none"
 
 
 async def test_a_session_is_its_owners(house: House) -> None:

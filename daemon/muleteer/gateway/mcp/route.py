@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Message, Receive, Scope, Send
 
 from muleteer.broadcast import Broadcast, TooManyListenersError
-from muleteer.errors import MissingPackageError, MuleteerError, ShuttingDownError
+from muleteer.errors import MissingPackageError, MuleteerError, ShuttingDownError, TooManyError
 from muleteer.gateway import replies
 from muleteer.gateway.mcp.calling import Calls
 from muleteer.gateway.requests import read_body
@@ -65,6 +65,8 @@ class McpRoute:
         left = asyncio.Event()
         try:
             await server.answer(scope, _watched(body, receive, left), send, left)
+        except TooManyError as error:  # before anything was sent
+            await _refusal(error)(scope, receive, send)
         finally:
             left.set()
             self._count(-(not listens))
@@ -147,4 +149,6 @@ def _watched(body: bytes, receive: Receive, left: asyncio.Event) -> Receive:
 def _refusal(error: MuleteerError) -> replies.Json:
     """An error in the shape of the protocol, which has no request to belong to."""
     fault = {"code": INVALID_REQUEST, "message": str(error)}
-    return replies.Json({"jsonrpc": "2.0", "id": None, "error": fault}, error.status)
+    return replies.Json(
+        {"jsonrpc": "2.0", "id": None, "error": fault}, error.status, replies.when(error.status, error)
+    )
