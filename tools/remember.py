@@ -2,15 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 from muleteer.tool import Result, Services, say, tool
 
 NOTE_LIMIT = 1_000  # characters; a longer note alone would fill the prompt that is answered from
 COMMON_PAGE = "Notes"  # where the notebook keeps what belongs nowhere else
+# The order to note something, which is no part of the note, in the languages that the examples are in.
+ORDER = re.compile(
+    r"^\W*(?:(?:please|bitte|hey|and|und|then|dann)\W+)*(?:"
+    r"(?:remember|note|save|make a note|take a note|keep in mind|(?:write|jot|note) (?:this |it )?down"
+    r"|do(?:n['\u2019]t| not) forget)(?: that\b|\W*[:,])"
+    r"|(?:merke? dir|schreibe?(?: dir)? auf|notiere?(?: dir)?|notiz|behalte|vergiss nicht|denk dran)"
+    r"(?:\W*[:,](?: dass\b)?)"
+    r"|(?:recuerda|anota|apunta|guarda|note|souviens-toi|ricorda|segna|onthoud|schrijf op)"
+    r"(?: que\b| che\b| dat\b|:)"
+    r")\s*",
+    re.IGNORECASE,
+)
+# "Put eggs on the shopping list": what stands on the list is eggs.
+LISTED = re.compile(
+    r"^\W*(?:(?:please|bitte|por favor|hey|and|und|then|dann|can you|could you|kannst du|könntest du)\W+)*"
+    r"(?:(?:put|add|write|note|set|save|setze?|schreibe?|notiere?|pack|tue?|füge?|nimm|pon|añade|apunta|anota"
+    r"|ajoute|mets|note|segna|aggiungi|metti|zet|schrijf|voeg)\b\s*(?:mir|bitte|noch)?\s*)?"
+    r"(?P<what>\S.*?)\s+(?:"
+    r"(?:on|onto|to|in|for) (?:the|my|our) (?P<en>[\w-]+) (?:page|list)"
+    r"|(?:auf|in|zu) (?:die|der|den|das|meine[rn]?|unsere[rn]?) (?P<de>\w{3,}(?:liste|seite|zettel))"
+    r"(?: (?:hinzu|auf|setzen|schreiben))?"
+    r"|(?:en|a) (?:la|mi|nuestra) (?:lista|página) de(?: la)? (?P<es>[\w-]+)"
+    r"|(?:à|sur|dans) (?:la|ma|notre) liste (?:de |des )(?P<fr>[\w-]+)"
+    r"|(?:sulla|alla|nella) (?:mia |nostra )?lista (?:della |dei )(?P<it>[\w-]+)"
+    r"|(?:op|aan) (?:de|het|mijn|onze) (?P<nl>\w{3,}(?:lijst|lijstje))(?: toe)?"
+    r")\W*$",
+    re.IGNORECASE,
+)
 
 
 @tool(
     effect="write",
     exact=("note",),
+    words=("note",),
     craft="Copy the fact in the user's own words and language, complete with names and numbers. "
     "Leave out only phrases such as 'remember that'.",
     examples=(
@@ -56,16 +87,24 @@ async def remember(note: str, home: Services) -> Result:
 
     note: the fact to keep, in the user's words
     """
-    text = " ".join(note.split())
+    text, page = plain(" ".join(note.split()))
     if not text:
         return Result.error(say("There is nothing to note; say what to remember."))
     if len(text) > NOTE_LIMIT:
         pattern = "The note has {size:,} characters; at most {most:,} fit. Make it shorter."
         return Result.error(say(pattern, size=len(text), most=NOTE_LIMIT))
     try:
-        kept = await home.notebook.add(text)
+        kept = await home.notebook.add(text, page)
     except OSError as error:
         return Result.unavailable(say("I could not write it down: {why}", why=str(error)))
     paged = kept.page not in ("", COMMON_PAGE)
     pattern = 'Noted on the page {page}: "{note}"' if paged else 'Noted: "{note}"'
     return Result.ok(say(pattern, page=kept.page, note=kept.text))
+
+
+def plain(said: str) -> tuple[str, str]:
+    """What is to be noted of what was said, without the order to note it and without the list that it is to
+    stand on; and that list, as it was called. What would leave nothing stays as it is."""
+    if found := LISTED.match(said):
+        return found["what"], next(name for name in found.groups()[1:] if name)
+    return ORDER.sub("", said) or said, ""

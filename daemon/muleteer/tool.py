@@ -201,7 +201,8 @@ class Declaration:
     the function when empty), `craft` the rules only L3 reads, `menu` whether the planner may choose it
     without a skill, `hidden` whether L2 is not shown it, `timeout` in seconds, `exact` the parameters whose
     numbers must have been said before a model may write them, `said` optional ones that are left out where
-    their words were not: a time that nobody named."""
+    their words were not: a time that nobody named; `words` those that are the user's own words: what a model
+    changes there is not taken."""
 
     effect: Effect
     signature: str = ""
@@ -213,6 +214,7 @@ class Declaration:
     examples: tuple[str, ...] = field(default=())
     exact: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def problem(self) -> str:
         """What `@tool` was given that it cannot take, as a sentence; empty when all is well."""
@@ -228,7 +230,7 @@ class Declaration:
             return "its timeout must be a number of seconds above zero."
         if not all(isinstance(example, str) for example in self.examples):
             return "its examples must be texts."
-        for name in ("exact", "said"):
+        for name in ("exact", "said", "words"):
             if not all(isinstance(each, str) for each in getattr(self, name)):
                 return f"its {name} must be names of parameters."
         return ""
@@ -246,14 +248,13 @@ def tool(
     examples: Sequence[str] = (),
     exact: Sequence[str] = (),
     said: Sequence[str] = (),
+    words: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
-        shown, strict, spoken = map(_several, (examples, exact, said))
-        declaration = Declaration(
-            effect, signature, craft, menu, hidden, network, timeout, shown, strict, spoken
-        )
+        lists = map(_several, (examples, exact, said, words))
+        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, *lists)
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
 

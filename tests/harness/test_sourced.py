@@ -82,16 +82,18 @@ def test_a_length_that_nobody_said_is_made_up() -> None:
     assert invented({"note": "milk and 3 pounds"}, ["note"], ["put milk on the list"]) == ["3"]
 
 
-@pytest.mark.parametrize(("name", "exact", "said"), [
-    ("remember", ("note",), ()),
-    ("calculator", ("expression",), ()),
-    ("timer", ("when",), ()),
-    ("grep_memory", (), ("when",)),
-    ("check_calendar", (), ("day",)),
+@pytest.mark.parametrize(("name", "exact", "said", "words"), [
+    ("remember", ("note",), (), ("note",)),
+    ("calculator", ("expression",), (), ()),
+    ("timer", ("when",), (), ()),
+    ("grep_memory", (), ("when",), ()),
+    ("check_calendar", (), ("day",), ()),
 ])  # fmt: skip
-def test_the_shipped_tools_declare_it(name: str, exact: tuple[str, ...], said: tuple[str, ...]) -> None:
+def test_the_shipped_tools_declare_it(
+    name: str, exact: tuple[str, ...], said: tuple[str, ...], words: tuple[str, ...]
+) -> None:
     shipped = Toolbox.load([share_dir() / "tools"], Services()).tools[name]
-    assert (shipped.exact, shipped.said) == (exact, said)
+    assert (shipped.exact, shipped.said, shipped.words) == (exact, said, words)
 
 
 def test_only_an_optional_parameter_can_be_left_out() -> None:

@@ -26,12 +26,36 @@ async def test_a_note_goes_to_the_page_that_is_named_or_mentioned(
     toolbox: Toolbox, notebook: SqliteNotebook
 ) -> None:
     result = await call(toolbox, "remember", note="milk for the shopping list")
-    assert result == Result.ok('Noted on the page shopping: "milk for the shopping list"')
+    assert result == Result.ok('Noted on the page shopping: "milk"')
     assert (await call(toolbox, "remember", note="bread for the shopping trip")).text.startswith(
         "Noted on the page shopping: "
     )
     assert (await call(toolbox, "remember", note="tea")).text == 'Noted: "tea"'
     assert [(page.name, page.notes) for page in await notebook.pages()] == [("Notes", 1), ("shopping", 2)]
+
+
+@pytest.mark.parametrize(
+    ("said", "note", "page"),
+    [
+        ("Setz Eier auf die Einkaufsliste", "Eier", "Einkaufsliste"),
+        ("Setz Milch und Brot auf die Einkaufsliste.", "Milch und Brot", "Einkaufsliste"),
+        ("milk and bread on the shopping list", "milk and bread", "shopping"),
+        ("Put milk and bread on the shopping list", "milk and bread", "shopping"),
+        ("notiere Milch auf dem Zettel", "notiere Milch auf dem Zettel", "Notes"),
+        ("ajoute du lait à la liste de courses", "du lait", "courses"),
+        ("segna latte e uova sulla lista della spesa", "latte e uova", "spesa"),
+        ("apunta pan en la lista de la compra", "pan", "compra"),
+        ("remember that the car is on level 3", "the car is on level 3", "Notes"),
+        ("Merk dir, dass der Müll dienstags kommt", "der Müll dienstags kommt", "Notes"),
+        ("the note that Ben wrote is on the list", "the note that Ben wrote is on the list", "Notes"),
+        ("remember", "remember", "Notes"),
+    ],
+)
+async def test_the_order_and_the_page_are_no_part_of_the_note(
+    toolbox: Toolbox, notebook: SqliteNotebook, said: str, note: str, page: str
+) -> None:
+    assert (await call(toolbox, "remember", note=said)).status is Status.OK
+    assert [(kept.text, kept.page) for kept in await notebook.search("")] == [(note, page)]
 
 
 @pytest.mark.parametrize("note", ["", " \n "])

@@ -29,8 +29,8 @@ class Tool:
     """A tool as the harness sees it. `description` is the docstring's first paragraph, `signature` the line
     that L2 reads, `parameters` the schema that L3 fills, `craft` the rules only L3 reads, `timeout` in
     seconds, `exact` the parameters whose numbers must have been said and `said` those whose words must,
-    `path` the file it came from (empty for one made in code), `guest` whether a server brought it, so that it
-    gives way first."""
+    `words` those that hold the user's own words, `path` the file it came from (empty for one made in code),
+    `guest` whether a server brought it, so that it gives way first."""
 
     name: str
     handle: str
@@ -48,6 +48,7 @@ class Tool:
     guest: bool = False
     exact: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 class Arguments(Protocol):
@@ -113,6 +114,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
     for what, named, there in (
         ("exact", declaration.exact, {*form.required, *form.optional}),
         ("said", declaration.said, {*form.optional}),
+        ("words", declaration.words, {*form.required, *form.optional}),
     ):
         if unknown := set(named) - there:
             kind = "optional parameter" if what == "said" else "parameter"
@@ -135,6 +137,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         path=path,
         exact=declaration.exact,
         said=declaration.said,
+        words=declaration.words,
     )
 
 

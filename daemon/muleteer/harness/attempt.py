@@ -17,13 +17,14 @@ from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.brains import Lane
 from muleteer.harness.claims import any_claim
 from muleteer.harness.confirmation import Pause, Pending
-from muleteer.harness.dispatcher import Dispatcher, Gate
+from muleteer.harness.dispatcher import Dispatcher, Gate, Sources
 from muleteer.harness.phrases import tools_table
 from muleteer.harness.record import Record
 from muleteer.harness.scrub import Scrubber
 from muleteer.harness.signals import BudgetExceeded, ConfirmSignal, ToolLoopHalt
 from muleteer.harness.sourced import Sourced
 from muleteer.harness.tool_agent import Agent, ToolAgent
+from muleteer.harness.verbatim import Verbatim
 from muleteer.sentences import translated
 from muleteer.skills import Skill
 from muleteer.tool import Result, Status
@@ -123,6 +124,9 @@ class Attempt:
 
     def _dispatcher(self, tools: Sequence[Tool], skills: Sequence[Skill], message: str) -> Dispatcher:
         record, text = self._record, _steps(skills)
+        sourced = Sourced(message, text, record.found, record.words, self.told)
+        alone = len(tools) == 1 and not skills  # then the message is for nothing else
+        sources: Sources = Verbatim(sourced, lambda: (message, *self.told)) if alone else sourced
         return Dispatcher(
             tools,
             self._agent,
@@ -136,7 +140,7 @@ class Attempt:
                 tool, arguments, message, text, record.found(), record.words
             ),
             {tool.name: text.count(f"@{tool.handle}") for tool in tools},
-            Sourced(message, text, record.found, record.words, self.told),
+            sources,
         )
 
     async def _called(self, name: str, arguments: Mapping[str, object]) -> Outcome:
