@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
 
 from muleteer.broadcast import MOST_LISTENERS, Broadcast
-from muleteer.gateway.events import events_route
+from muleteer.gateway.events import EACH, events_route
+from muleteer.gateway.peer import EVERYTHING, KEY, LOCAL, Peer
 from muleteer.gateway.server import HttpServer
 from muleteer.gateway.sockets import listen_unix
 from tests.gateway.scripted import DEADLINE, RawClient, connect
@@ -25,9 +28,21 @@ def broadcast() -> Broadcast:
 
 
 @pytest.fixture
-async def path(folder: Path, broadcast: Broadcast) -> AsyncIterator[Path]:
+def peers() -> list[Peer]:
+    """Who asks; the last of them asks next."""
+    return [Peer("local", EVERYTHING, "unix", "uid 1000", LOCAL)]
+
+
+@pytest.fixture
+async def path(folder: Path, broadcast: Broadcast, peers: list[Peer]) -> AsyncIterator[Path]:
     listener = listen_unix(folder / "s")
-    server = HttpServer(Starlette(routes=[events_route(broadcast, KEEP_ALIVE)]))
+    app = Starlette(routes=[events_route(broadcast, KEEP_ALIVE)])
+
+    async def known(scope: Scope, receive: Receive, send: Send) -> None:
+        scope[KEY] = peers[-1]
+        await app(scope, receive, send)
+
+    server = HttpServer(known)
     await server.start(listener.socket)
     yield listener.path
     broadcast.close()
@@ -78,3 +93,20 @@ async def test_who_leaves_makes_room_and_too_many_are_told(path: Path, broadcast
                     await third.send(ASK)
                     if b" 200 " in await third.until(b"\r\n"):
                         break
+
+
+async def test_one_token_that_listens_without_end_leaves_room_for_others(
+    path: Path, peers: list[Peer]
+) -> None:
+    async with AsyncExitStack() as stack:
+        peers.append(Peer("page", frozenset({"tools"}), "tls", "192.0.2.1", "a"))
+        for _ in range(EACH):
+            await listening(await stack.enter_async_context(connect(path)))
+        more = await stack.enter_async_context(connect(path))
+        await more.send(ASK)
+        status, _, body = await more.reply()
+        assert status == 429
+        assert "8 streams listen for changes already; end one of them first." in str(body)
+        for other in (Peer("page", frozenset({"tools"}), "tls", "192.0.2.1", "b"), peers[0]):
+            peers.append(other)
+            await listening(await stack.enter_async_context(connect(path)))

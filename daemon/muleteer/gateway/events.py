@@ -12,22 +12,33 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from muleteer.broadcast import Broadcast, Listener, TooManyListenersError
-from muleteer.errors import CancelledByClientError, EngineBusyError
+from muleteer.broadcast import MOST_LISTENERS, Broadcast, Listener, TooManyListenersError
+from muleteer.errors import CancelledByClientError, EngineBusyError, TooManyError
 from muleteer.gateway import replies
 from muleteer.gateway.disconnect import while_connected
+from muleteer.gateway.ears import Ears
+from muleteer.gateway.peer import peer_of
+
+EACH = 8  # streams of one token: a person's pages and programs
+NETWORK = MOST_LISTENERS - 10  # of all tokens: some are for programs on the Unix socket and our own parts
 
 
 class EventStream:
     """Every event from now on, and a comment where nothing happens for `keep_alive` seconds."""
 
-    def __init__(self, broadcast: Broadcast, keep_alive: float) -> None:
-        self._broadcast, self._keep_alive = broadcast, keep_alive
+    def __init__(self, broadcast: Broadcast, ears: Ears, keep_alive: float) -> None:
+        self._broadcast, self._ears, self._keep_alive = broadcast, ears, keep_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            with self._broadcast.listen() as listener, suppress(CancelledByClientError):
+            with (
+                self._ears.taken(peer_of(scope)),
+                self._broadcast.listen() as listener,
+                suppress(CancelledByClientError),
+            ):
                 await while_connected(receive, self._stream(listener, send))
+        except TooManyError as error:
+            await replies.error_reply(error)(scope, receive, send)
         except TooManyListenersError:
             busy = EngineBusyError("Too many programs listen for events already; stop one of them.")
             await replies.error_reply(busy)(scope, receive, send)
@@ -57,7 +68,9 @@ class EventStream:
 def events_route(broadcast: Broadcast, keep_alive: float = replies.KEEP_ALIVE_SECONDS) -> BaseRoute:
     """Where the events are heard."""
 
+    ears = Ears(EACH, NETWORK, MOST_LISTENERS)
+
     async def events(request: Request) -> ASGIApp:
-        return EventStream(broadcast, keep_alive)
+        return EventStream(broadcast, ears, keep_alive)
 
     return Route("/v1/events", events)

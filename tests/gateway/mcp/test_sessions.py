@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import httpx
 import pytest
 from mcp import MCPError
 
-from muleteer.errors import TooManyError
 from muleteer.gateway.mcp.sessions import EACH, IDLE_SECONDS, LOCAL, NETWORK, Owner, Sessions
 from muleteer.gateway.peer import Peer
 from tests.gateway.mcp.conftest import OWNER, House
@@ -163,16 +162,3 @@ def test_one_that_the_library_has_ended_counts_no_more() -> None:
         assert [each.id for each in sessions][:-1] == ["stays"]
     assert sessions.find(other, "stays") is None
     assert sessions.find(old, "stays") is stays
-
-
-def test_ears_are_kept_for_the_socket() -> None:
-    sessions = Sessions[None]()
-    network = [Owner(str(number % TOKENS), False) for number in range(NETWORK)]
-    with ExitStack() as streams:
-        for each in (*network, *[Owner("local", True)] * LOCAL):
-            streams.enter_context(sessions.listening(each))
-        for other in (Owner("new", False), Owner("local", True)):
-            with pytest.raises(TooManyError), sessions.listening(other):
-                pass
-    with sessions.listening(Owner("new", False)):
-        pass

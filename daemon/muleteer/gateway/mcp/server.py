@@ -40,9 +40,10 @@ from starlette.types import Message, Receive, Scope, Send
 import muleteer
 from muleteer.errors import CancelledByClientError, TooManyError
 from muleteer.gateway.disconnect import while_connected
+from muleteer.gateway.ears import Ears
 from muleteer.gateway.mcp.calling import Answer, Calls
 from muleteer.gateway.mcp.offer import Offered
-from muleteer.gateway.mcp.sessions import IDLE_SECONDS, MOST, Owner, Session, Sessions
+from muleteer.gateway.mcp.sessions import EACH, IDLE_SECONDS, LOCAL, MOST, NETWORK, Owner, Session, Sessions
 from muleteer.gateway.peer import Peer, peer_of
 from muleteer.gateway.requests import LONGEST_BODY
 
@@ -85,6 +86,7 @@ class McpServer:
         self._calls = calls
         self._bus = InMemorySubscriptionBus()
         self._listeners = ListenHandler(self._bus, max_subscriptions=MOST, max_buffered_events=WAITING)
+        self._ears = Ears(EACH, NETWORK, LOCAL)
         self._sessions = Sessions[ServerSession]()  # those that have asked for the tools have a link
         server = _Server(
             "muleteer",
@@ -176,7 +178,7 @@ class McpServer:
         self, context: Context, params: SubscriptionsListenRequestParams
     ) -> SubscriptionsListenResult:
         try:
-            with self._sessions.listening(_owner(peer_of(_request(context).scope))):
+            with self._ears.taken(peer_of(_request(context).scope)):
                 return await self._listeners(context, params)
         except TooManyError as error:
             raise MCPError(INTERNAL_ERROR, str(error)) from error

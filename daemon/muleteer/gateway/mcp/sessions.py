@@ -1,4 +1,4 @@
-"""Who holds which sessions, and who listens: a limit for each peer, so that nobody takes the others' places.
+"""Who holds which sessions: a limit for each peer, so that nobody takes the others' places.
 
 What a peer opens beyond its limit takes the place of its own session that nobody has used for longest. Some
 places are kept for the Unix socket, whatever comes over the network. Knows owners and times; no protocol.
@@ -22,7 +22,6 @@ MOST = NETWORK + LOCAL
 IDLE_SECONDS = 600.0  # without a request or an open stream, until a session ends
 
 NO_PLACE = "{count} sessions are open already, and all of them are in use; end one of them first."
-NO_EAR = "{count} streams listen for changes already; end one of them first."
 Link = TypeVar("Link")
 
 
@@ -52,7 +51,6 @@ class Sessions(Generic[Link]):
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._sessions: list[Session[Link]] = []
-        self._ears: Counter[Owner] = Counter()
 
     def __iter__(self) -> Iterator[Session[Link]]:
         return iter(tuple(self._sessions))
@@ -86,21 +84,6 @@ class Sessions(Generic[Link]):
             session.asking, session.used = session.asking - 1, self._now()
             if not session.id:
                 self.leave(session)
-
-    @contextmanager
-    def listening(self, owner: Owner) -> Iterator[None]:
-        """While a stream of the newer era, which has no sessions, is open. Raises `TooManyError`."""
-        own = self._ears[owner]
-        network = sum(count for each, count in self._ears.items() if not each.is_local)
-        if own >= _most(owner) or (not owner.is_local and network >= NETWORK):
-            raise TooManyError(NO_EAR.format(count=max(own, network)))
-        self._ears[owner] += 1
-        try:
-            yield
-        finally:
-            self._ears[owner] -= 1
-            if not self._ears[owner]:
-                del self._ears[owner]
 
     def _rivals(self, owner: Owner) -> Collection[Session[Link]]:
         """Those of whom one has to end before this owner may have another; none while there is room."""
