@@ -93,15 +93,23 @@ def calculator(expression: str) -> Result:
         value, unit = solve(shown)
         text, exact = sums.digits(value, UNIT_DIGITS if unit else sums.DIGITS)
     except ZeroDivisionError:
-        return Result.error(say("{sum} divides by zero, which has no result.", sum=shown))
+        return Result.error(say("{sum} divides by zero, which has no result.", sum=_figures(shown)))
     except ValueError as error:
-        return Result.error(say("I cannot calculate {sum}: {why}", sum=shown, why=error.args[0]))
+        return Result.error(say("I cannot calculate {sum}: {why}", sum=_figures(shown), why=error.args[0]))
     except OverflowError:
-        return Result.error(say("I cannot calculate {sum}: the number is too big.", sum=shown))
+        return Result.error(say("I cannot calculate {sum}: the number is too big.", sum=_figures(shown)))
     values: dict[str, object] = {"expression": shown, "value": text, "exact": exact}
     sign = "=" if exact else "\N{ALMOST EQUAL TO}"
-    said = joined(" ", (shown, sign, figure(text), unit))
+    said = joined(" ", (_figures(shown), sign, figure(text), unit))
     return Result.ok(said, Data(values | ({"unit": unit} if unit else {})))
+
+
+def _figures(shown: str) -> str:
+    """A sum whose numbers are written as its result is; within a function a comma parts two numbers."""
+    if re.search(r"[a-z]\w* ?\(", shown, re.IGNORECASE):
+        return shown
+    pieces = re.split(r"(\d[\d.,]*[.,]\d+)", shown)
+    return joined("", (figure(sums.number(each)) if n % 2 else each for n, each in enumerate(pieces)))
 
 
 def solve(expression: str) -> tuple[Number, str]:
@@ -366,7 +374,6 @@ OPERATORS = {
     ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: lambda a, b: a % b,
     ast.Pow: _power,
-    ast.UAdd: lambda a: a,
     ast.USub: lambda a: Percent(-a) if isinstance(a, Percent) else -a,
 }
 PLAIN: dict[str, Callable[..., Any]] = {

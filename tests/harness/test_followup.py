@@ -28,6 +28,13 @@ from tests.harness.test_compound import Home
         ("turn on the kitchen light", "the bedroom too", "turn on the bedroom light"),
         ("Mach das Licht in der Küche an", "im Schlafzimmer auch", "Mach das Licht im Schlafzimmer an"),
         ("enciende la luz de la cocina", "la del baño también", "enciende la luz de la del baño"),
+        ("What is 12 * 12?", "and plus 6?", "(12 * 12) plus 6"),
+        ("What is 12 * 12?", "minus 4.5", "(12 * 12) minus 4.5"),
+        ("Wie viel ist 7 mal 13?", "und plus 6", "(7 mal 13) plus 6"),
+        ("How much is 15 percent of 240?", "and + 19%", "(15 percent of 240) + 19%"),
+        ("Combien font 12 fois 15 ?", "et moins 3 ?", "(12 fois 15) moins 3"),
+        ("What time is it in Rome?", "and plus 6?", ""),
+        ("What is on at 6?", "and plus 6?", ""),
         ("What time is it in Rome?", "I would like to know what you think of that too", ""),
         ("Who wrote Hamlet?", "and when did he die?", ""),
         ("What time is it in Paris?", "thanks", ""),
@@ -42,6 +49,10 @@ def test_what_leans_on_the_message_before_is_completed(before: str, message: str
 def test_a_chain_of_follow_ups_leans_on_its_beginning() -> None:
     said = ["What time is it in Rome?", "and in Tokyo?", "and in Lima?"]
     assert completed("and in Oslo?", said) == "What time is it in Oslo"
+
+
+def test_a_sum_goes_on_from_what_it_came_to() -> None:
+    assert completed("times 2?", ["What is 12 * 12?", "and plus 6?"]) == "((12 * 12) plus 6) times 2"
 
 
 def test_nothing_before_completes_nothing() -> None:

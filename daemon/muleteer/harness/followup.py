@@ -1,8 +1,8 @@
 """A message that only makes sense after the one before: "and in Tokyo?" after "What time is it in Rome?".
 
 Pure. Completes it with the words of the message that it leans on, so that every level sees one whole request
-and no prompt changes. Only what begins like a follow-up is one, or ends like one ("the bedroom too"); all
-others stay what they are.
+and no prompt changes. Only what begins like a follow-up is one, or ends like one ("the bedroom too"), or goes
+on with a sum ("and plus 6?"); all others stay what they are.
 """
 
 from __future__ import annotations
@@ -25,6 +25,15 @@ _LEAD = re.compile(
 _TRAIL = re.compile(
     r"[\s,]+(?:too|as well|also|auch|ebenfalls|también|aussi|anche|pure|ook|também|de|da)\W*$", re.IGNORECASE
 )
+_OPERATOR = (
+    r"(?:[-+*/x:\u00d7\u00f7\u2212]|plus|minus|times|over|(?:multiplied|divided) by|mal|geteilt durch|más"
+    r"|menos|por|entre|moins|fois|multiplié par|divisé par|più|meno|per|diviso|keer|gedeeld door|min|mais"
+    r"|vezes|dividido por|artı|eksi|çarpı|bölü)"
+)
+_MORE_OF_A_SUM = re.compile(rf"{_OPERATOR} ?\d[\d.,]* ?(?:%|per ?cent|prozent|por ?ciento)?", re.IGNORECASE)
+_SUM = re.compile(
+    rf"[(\d].*?(?:{_OPERATOR}|%|\bper ?cent of|\bprozent von|\bpor ?ciento de)\s*[(\d].*", re.IGNORECASE
+)
 TRAILING = 5  # words of a follow-up that only ends like one; more of them are a request of their own
 
 
@@ -32,8 +41,12 @@ def completed(message: str, before: Sequence[str]) -> str:
     """The whole request that a message is after those `before` (the user's, oldest first); empty where it is
     no follow-up."""
     short = len(message.split()) <= TRAILING and bool(_TRAIL.search(message))
-    if not before or not (_LEAD.match(message) or short):
+    piece = _TRAIL.sub("", _LEAD.sub("", message)).strip(_EDGES)
+    more = _MORE_OF_A_SUM.fullmatch(piece)
+    if not before or not (_LEAD.match(message) or short or more):
         return ""
     last = completed(before[-1], before[-CHAIN:-1]) or before[-1]
-    piece = _TRAIL.sub("", _LEAD.sub("", message)).strip(_EDGES)
+    if more:
+        found = _SUM.search(last.strip(_EDGES))
+        return f"({found[0]}) {piece}" if found else ""
     return leaning(last.strip(_EDGES), piece) if piece else ""

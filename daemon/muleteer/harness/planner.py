@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from muleteer.engine.protocol import Conversation
 from muleteer.errors import TooLongError
-from muleteer.harness import rules, weighing
+from muleteer.harness import rules, stopping, weighing
 from muleteer.harness.brains import Lane
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.likeness import MOST, Likeness
@@ -108,7 +108,11 @@ class Planner:
         shown its best are shown and offered."""
         used = {handle for plan in failed for handle in plan.handles}
         there = [handle for handle in self.handles if handle not in used]
-        ruled_out = {h: why for h in there if (why := rules.against(message, self._lines[h]))}
+        lines = {handle: self._lines[handle] for handle in there}
+        against = {
+            h: rules.against(message, line) or stopping.against(message, line) for h, line in lines.items()
+        }
+        ruled_out = {h: why for h, why in against.items() if why}
         there = [handle for handle in there if handle not in ruled_out]
         beside = tuple(h for h in among if h in there and h not in self.fit.shown)[:BESIDE]
         options = [*(h for h in there if h in self.fit.shown or h in beside), REPLY]

@@ -22,7 +22,7 @@ from functools import partial
 from muleteer import session
 from muleteer.engine.protocol import Message
 from muleteer.errors import RequestError, TooLongError
-from muleteer.harness import answer, followup, landing, wishes
+from muleteer.harness import answer, followup, landing, stopping, wishes
 from muleteer.harness.arrangement import Arrangement
 from muleteer.harness.attempt import Attempt
 from muleteer.harness.brains import Brain, Brains, Chosen, Lane
@@ -371,6 +371,8 @@ class _Turn:
     def _by_code(self, message: str) -> str:
         """What is said to a wish that no tool takes up, and that a model would only promise to fulfil."""
         words, menu = self._record.words, self._harness.planner.menu
+        if stopping.bare(message):
+            return words.left_alone
         able = any(wishes.alike(message, example) for line in menu for example in line.examples)
         answers = {
             "forget": words.kept,
