@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal
@@ -16,6 +16,7 @@ from muleteer.tool import (
     Result,
     Services,
     apart,
+    cut_times,
     joined,
     read_alarm,
     read_delay,
@@ -24,6 +25,7 @@ from muleteer.tool import (
     say,
     say_day,
     say_delay,
+    settled,
     tool,
 )
 
@@ -36,10 +38,16 @@ NONE_SET = say("No timer or alarm is set.")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
+def as_said(message: str, arguments: Mapping[str, object]) -> Mapping[str, object]:
+    """What a model wrote, as the message has it."""
+    return settled(message, arguments, datetime.now())
+
+
 @tool(
     effect="write",
     signature="timer(action, when, label)",
     exact=("when",),
+    settled=as_said,
     craft="The action is set, list, cancel, or extend for more time on one that runs. When is the span or "
     "time in the user's own words, such as 8 minutes, 6:45, tomorrow 7 am or weekdays 6:30; leave it empty "
     "to list or to cancel by label. The label is what it is for, in one to four words; leave it empty if "
@@ -194,9 +202,13 @@ async def _cancel(home: Services, when: str, label: str, now: datetime) -> Resul
         return Result.unavailable(_unreadable(there))
     if not pending:
         return Result.empty(say("No timer or alarm is set, so there is none to cancel."))
+    label = cut_times(label, now)[1] or label
     wanted = [each for each in pending if _fits(each, when, label, now)]
     if not wanted:
         said = joined("; ", [_said(each, now) for each in pending])
+        if _none_of_kind(kind := read_meant(f"{label} {when}").kind, pending):
+            none = "No timer is set. Set: {them}." if kind == "timer" else "No alarm is set. Set: {them}."
+            return Result.empty(say(none, them=said))
         pattern = 'There is no timer or alarm "{name}". Set: {them}.'
         return Result.empty(say(pattern, name=label or when, them=said))
     if len(wanted) > 1 and not read_meant(f"{label} {when}").every:
@@ -207,6 +219,10 @@ async def _cancel(home: Services, when: str, label: str, now: datetime) -> Resul
         return Result.empty(say("It rang just now, so there is none to cancel."))
     them = joined("; ", [_name(each) for each in gone])
     return Result.ok(say("Cancelled: {them}.", them=them), Data({"cancelled": [each.id for each in gone]}))
+
+
+def _none_of_kind(kind: str, pending: Sequence[PendingTimer]) -> bool:
+    return bool(kind) and all((kind == "timer") != bool(each.seconds) for each in pending)
 
 
 def _fits(each: PendingTimer, when: str, label: str, now: datetime) -> bool:
@@ -260,8 +276,8 @@ def _said(each: PendingTimer, now: datetime) -> str:
     if each.seconds:
         return say("{name} in {span}", name=_name(each), span=say_delay(timedelta(seconds=each.left)))
     if each.repeat:
-        return say("{name} {again}, next {at}", name=_name(each), again=_again(each), at=_when(each, now))
-    return say("{name} {at}", name=_name(each), at=_when(each, now))
+        return say("{name} {again}, next {at}", name=_called(each), again=_again(each), at=_when(each, now))
+    return say("{name} {at}", name=_called(each), at=_when(each, now))
 
 
 def _name(each: PendingTimer) -> str:
@@ -270,6 +286,11 @@ def _name(each: PendingTimer) -> str:
     if each.label:
         return say('the alarm for "{label}"', label=each.label)
     return say("the alarm at {time}", time=f"{each.due:%H:%M}")
+
+
+def _called(each: PendingTimer) -> str:
+    """An alarm beside the time it rings at, which is said once."""
+    return _name(each) if each.label else say("the alarm")
 
 
 def _for(label: str) -> str:

@@ -34,7 +34,7 @@ over. A tool module is trusted code all the same: `os._exit` in it ends the daem
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -63,6 +63,7 @@ from muleteer.when import (
     Meant,
     Stretch,
     apart,
+    cut_times,
     find_days,
     read_alarm,
     read_days,
@@ -71,6 +72,7 @@ from muleteer.when import (
     read_more,
     say_day,
     say_delay,
+    settled,
 )
 
 __all__ = [
@@ -102,6 +104,7 @@ __all__ = [
     "Told",
     "ToolFunction",
     "apart",
+    "cut_times",
     "figure",
     "find_days",
     "joined",
@@ -114,6 +117,7 @@ __all__ = [
     "say",
     "say_day",
     "say_delay",
+    "settled",
     "sums",
     "tool",
 ]
@@ -192,6 +196,7 @@ class Result:
 
 
 ToolFunction = Callable[..., Awaitable[Result] | Result]
+Settled = Callable[[str, Mapping[str, object]], Mapping[str, object]]
 F = TypeVar("F", bound=ToolFunction)
 
 
@@ -202,7 +207,8 @@ class Declaration:
     without a skill, `hidden` whether L2 is not shown it, `timeout` in seconds, `exact` the parameters whose
     numbers must have been said before a model may write them, `said` optional ones that are left out where
     their words were not: a time that nobody named; `words` those that are the user's own words: what a model
-    changes there is not taken."""
+    changes there is not taken. `settled` gives the arguments as the message has them, from the
+    message and what a model wrote; it runs in the daemon's loop, so it is short and does nothing else."""
 
     effect: Effect
     signature: str = ""
@@ -215,6 +221,7 @@ class Declaration:
     exact: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    settled: Settled | None = None
 
     def problem(self) -> str:
         """What `@tool` was given that it cannot take, as a sentence; empty when all is well."""
@@ -233,6 +240,8 @@ class Declaration:
         for name in ("exact", "said", "words"):
             if not all(isinstance(each, str) for each in getattr(self, name)):
                 return f"its {name} must be names of parameters."
+        if self.settled is not None and not callable(self.settled):
+            return "its settled must be a function of the message and the arguments."
         return ""
 
 
@@ -249,12 +258,15 @@ def tool(
     exact: Sequence[str] = (),
     said: Sequence[str] = (),
     words: Sequence[str] = (),
+    settled: Settled | None = None,
 ) -> Callable[[F], F]:
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
-        lists = map(_several, (examples, exact, said, words))
-        declaration = Declaration(effect, signature, craft, menu, hidden, network, timeout, *lists)
+        shown, strict, spoken, own = map(_several, (examples, exact, said, words))
+        declaration = Declaration(
+            effect, signature, craft, menu, hidden, network, timeout, shown, strict, spoken, own, settled
+        )
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
 

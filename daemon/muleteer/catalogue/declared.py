@@ -17,7 +17,7 @@ from muleteer.calling.results import sentence, tidy
 from muleteer.calling.threads import OwnLoop
 from muleteer.catalogue.schema import Form, read_form
 from muleteer.errors import SkillError
-from muleteer.tool import Declaration, Effect, ToolFunction
+from muleteer.tool import Declaration, Effect, Settled, ToolFunction
 
 NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 RESERVED = frozenset({"reply", "call_tool"})  # the planner's and the follower's own words
@@ -29,8 +29,9 @@ class Tool:
     """A tool as the harness sees it. `description` is the docstring's first paragraph, `signature` the line
     that L2 reads, `parameters` the schema that L3 fills, `craft` the rules only L3 reads, `timeout` in
     seconds, `exact` the parameters whose numbers must have been said and `said` those whose words must,
-    `words` those that hold the user's own words, `path` the file it came from (empty for one made in code),
-    `guest` whether a server brought it, so that it gives way first."""
+    `words` those that hold the user's own words, `settled` what makes arguments those of the message,
+    `path` the file it came from (empty for one made in code), `guest` whether a server brought it, so that it
+    gives way first."""
 
     name: str
     handle: str
@@ -49,6 +50,7 @@ class Tool:
     exact: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    settled: Settled | None = field(default=None, compare=False)
 
 
 class Arguments(Protocol):
@@ -137,6 +139,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         path=path,
         exact=declaration.exact,
         said=declaration.said,
+        settled=declaration.settled,
         words=declaration.words,
     )
 

@@ -66,7 +66,10 @@ class Sourced:
     before: Sequence[str] = ()
 
     def kept(self, tool: Tool, arguments: Mapping[str, object]) -> dict[str, object]:
-        """The arguments without optional ones that speak of a time which nobody has named."""
+        """The arguments as the message has them, without optional ones that speak of a time which nobody has
+        named."""
+        if tool.settled:
+            arguments = tool.settled(self.message, arguments)
         if not tool.said or language(self.message) in UNKNOWN_TIMES:
             return dict(arguments)
         said = (self.message, self.steps, *self.found())

@@ -10,12 +10,15 @@ from muleteer.when.alarms import Alarm, next_on, read_alarm
 from muleteer.when.clocks import read_clock, read_delay, say_delay
 from muleteer.when.days import Stretch, find_days, read_days, say_day
 from muleteer.when.labels import Meant, apart, read_meant, read_more
+from muleteer.when.requests import cut_times
+from muleteer.when.settling import settled
 
 __all__ = [
     "Alarm",
     "Meant",
     "Stretch",
     "apart",
+    "cut_times",
     "find_days",
     "next_on",
     "read_alarm",
@@ -26,4 +29,5 @@ __all__ = [
     "read_more",
     "say_day",
     "say_delay",
+    "settled",
 ]

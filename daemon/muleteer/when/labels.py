@@ -17,25 +17,34 @@ from muleteer.when.words import fold, listed
 _TIMERS = listed(
     "timer timers countdown temporizador temporizadores minuteur minuterie kookwekker cronometro"
 )
-_ALARMS = listed(
-    "alarm alarms wecker alarma alarmas alarme alarmes reveil sveglia sveglie wekker despertador"
-)
+ALARMS = listed("alarm alarms wecker alarma alarmas alarme alarmes reveil sveglia sveglie wekker despertador")
 _ALL = listed("all alle everything every todos todas tous toutes tutti tutte alles hepsini")
-_UNSAID = listed(
+UNSAID = listed(
     "the my our a an that this it one for at now please running set der die das den dem des mein meine "
     "meinen bitte el la los las un una mi le les l mon ma il lo i gli mio mia de het een mijn o "
     "os minha meu for"
 )
-_ORDERS = listed(
+ORDERS = listed(
     "cancel stop delete turn switch shut off remove clear end kill losche loschen stopp stoppe stell "
     "stelle schalt schalte mach mache ab aus weg beende annule annuler arrete supprime eteins cancela "
     "cancelar para "
     "quita borra apaga cancella annulla ferma spegni verwijder zet uit stoppen desliga iptal et kapat sil "
     "set start create make add put wake weck wecke remind erinnere reminder erinnerung"
 )
-_MORE = re.compile(
+MORE = re.compile(
     r"\b(?:more|another|extra|additional|longer|later|on top|weitere[rn]?|mehr|noch|langer|spater|dazu"
     r"|mas|otros?|otras?|de plus|encore|altri|altre|in piu|ancora|meer|nog|langer|mais|daha)\b"
+)
+_POLITE = listed(
+    "loschen stoppen abbrechen beenden abstellen ausschalten ausmachen stornieren "
+    "can could would will you kindly du kannst konntest me mir mich us uns thanks thank danke hey ok okay "
+    "i ich "
+    "erinner losch loesch einen another new neue neuen dont doesnt extra mas langer uhr oclock want need "
+    "to no not nicht kein keine keinen any longer more mehr anymore up down add give gib gebe noch and "
+    "und also auch then dann extend lengthen verlangere verlangern mal doch minute minutes minuten how "
+    "long wie "
+    "lange is are ist sind left what which when was welche wann s brich storniere entferne abort dismiss "
+    "disable silence drop forget get rid let know tell bescheid sag mas minutos encore altri ancora nog"
 )
 _LEAD = re.compile(
     r"^(?:(?:please|bitte|can you|could you|kannst du|so|and|und)\s+)*"
@@ -54,6 +63,9 @@ _WORDS_BEFORE = re.compile(
     r"^(?:for|of|to|at|in|on|um|am|von|f[uü]r|auf|para|de|pour|per|di|van|voor)\s+", re.IGNORECASE
 )
 
+# Words that name no timer in any message about one.
+NAMELESS = _TIMERS | ALARMS | _ALL | UNSAID | ORDERS | _POLITE
+
 
 @dataclass(frozen=True, slots=True)
 class Meant:
@@ -66,16 +78,16 @@ class Meant:
 
 def read_meant(said: str) -> Meant:
     """What "cancel the alarm for the eggs" says of the one that is meant."""
-    words = set(re.findall(r"\w+", fold(said))) - _UNSAID - _ORDERS
-    timer, alarm = bool(words & _TIMERS), bool(words & _ALARMS)
+    words = set(re.findall(r"\w+", fold(said))) - UNSAID - ORDERS
+    timer, alarm = bool(words & _TIMERS), bool(words & ALARMS)
     kind: Literal["", "timer", "alarm"] = "" if timer == alarm else "timer" if timer else "alarm"
-    return Meant(kind, bool(words & _ALL), frozenset(words - _TIMERS - _ALARMS - _ALL))
+    return Meant(kind, bool(words & _ALL), frozenset(words - _TIMERS - ALARMS - _ALL))
 
 
 def read_more(said: str) -> str:
     """The span of "ten more minutes"; empty where no more is asked for."""
     folded = fold(said)
-    return " ".join(_MORE.sub(" ", folded).split()) if _MORE.search(folded) else ""
+    return " ".join(MORE.sub(" ", folded).split()) if MORE.search(folded) else ""
 
 
 def apart(when: str, label: str, now: datetime) -> tuple[str, str]:
@@ -92,7 +104,7 @@ def _name(label: str, when: str, now: datetime) -> str:
     """Of a label that may be a whole command, what names it."""
     text = _LEAD.sub("", label.strip(" .,!?\"'"))
     plain = _WORDS_BEFORE.sub("", text)
-    words = set(re.findall(r"\w+", fold(plain))) - _UNSAID - _ORDERS - _TIMERS - _ALARMS
+    words = set(re.findall(r"\w+", fold(plain))) - UNSAID - ORDERS - _TIMERS - ALARMS
     if not words or words <= set(re.findall(r"\w+", fold(when))) or _is_time(plain, now):
         return ""
     return _split(text, now)[1] or text

@@ -108,11 +108,19 @@ _MARKS = re.compile("[\u0300-\u036f'\u2019`\u00b4]+")
 _TIDY = re.compile(r"(?<!\d),|,(?!\d)|[;!?\"„“”()\[\]]+|(?<=[a-z])\.(?=\s|$)|(?<=[a-z])-(?=[a-z])")
 
 
+# German without its keyboard: "fuer morgen frueh um fuenf".
+_SPELT = re.compile(
+    r"\b(?:f(?:ue)(?:r|nf|nfzehn|nfzig)|frueh|zwoelf|uebermorgen|naechste[nrs]?|taeglich|maerz|spaeter"
+    r"|laenger|loesche?n?|verlaenger[ent]*|koenntest|moechte)\b"
+)
+
+
 def fold(text: str) -> str:
     """Lower case, without accents and punctuation, single spaces; cut at `LONGEST` characters."""
     plain = unicodedata.normalize("NFKD", text[:LONGEST].casefold())
     plain = re.sub(r"\b([ap])\. ?m\b\.?", r"\1m", _MARKS.sub("", plain).replace("\u2013", "-"))
-    return " ".join(_TIDY.sub(" ", plain).split())
+    tidy = " ".join(_TIDY.sub(" ", plain).split())
+    return _SPELT.sub(lambda found: re.sub("([aou])e", r"\1", found[0], count=1), tidy)
 
 
 def in_digits(folded: str) -> str:

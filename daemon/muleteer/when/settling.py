@@ -1,0 +1,136 @@
+"""What a model wrote for a timer, held against the message: the message's words decide where they say it.
+
+A small model takes a new timer for more time on another one, and loses a "pm". Knows one message and one
+call; knows no timers that are set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from muleteer.when.alarms import read_alarm
+from muleteer.when.clocks import read_delay
+from muleteer.when.labels import NAMELESS, UNSAID, read_meant
+from muleteer.when.requests import EDGES, REMINDS, Request, clauses, cut_times, days_of, named, read_request
+from muleteer.when.words import fold, listed
+
+_AFTER_NOON = re.compile(
+    r"\b(?:pm|afternoon|evening|tonight|abends?|nachmittags?|tarde|noche|soir|apres midi|pomeriggio|sera"
+    r"|avonds?|middags?|noite|aksam)\b"
+)
+_OBJECTS = listed("me us mich mir uns nos mi ci ons que che dat dass that thanks danke dran daran")
+STEM = 4  # letters that the forms of a word have in common
+
+
+def settled(message: str, given: Mapping[str, object], now: datetime) -> dict[str, object]:
+    """The arguments of a call (`action`, `when`, `label`) as the message has them. `now` is naive local
+    time."""
+    when, label = (" ".join(str(given.get(name) or "").split()) for name in ("when", "label"))
+    clause, request = _meant(message, when, label, now)
+    action = request.action or given.get("action")
+    if not request.action and action in ("cancel", "extend"):
+        action = "list"  # neither is done without a word for it
+    if action == "list":
+        return {"action": action}
+    if action == "set":
+        when = _with_day(_chosen(request.times, when, now) or _after_noon(when, clause, now), clause, now)
+        return _without_empty(action=action, when=when, label=_label(label, when, request, now))
+    when = _chosen(request.times, when, now) or ("" if action == "cancel" else when)
+    return _without_empty(action=action, when=when, label=_meant_label(label, clause, request, now))
+
+
+def _without_empty(**arguments: object) -> dict[str, object]:
+    return {name: value for name, value in arguments.items() if value}
+
+
+def _meant(message: str, when: str, label: str, now: datetime) -> tuple[str, Request]:
+    """The piece of the message that the call is about: with its time, else with its label, else the first."""
+    pieces = [(piece, read_request(piece, now)) for piece in clauses(message)]
+    timed = [each for each in pieces if any(_same(time, when, now) for time in each[1].times)]
+    called = [each for each in pieces if label and _is_said(label, each[0])]
+    return [*timed, *called, *pieces][0]
+
+
+def _chosen(times: Sequence[str], when: str, now: datetime) -> str:
+    """The one time that was named; of several the one that is meant by `when`."""
+    if len(times) == 1:
+        return times[0]
+    return next((time for time in times if _same(time, when, now)), when if times else "")
+
+
+def _same(time: str, when: str, now: datetime) -> bool:
+    """Whether two times may be the same: a model may have lost the day, or the half of it."""
+    if when.isdecimal() and read_delay(time) is None:
+        when = f"at {when}"
+    if (span := read_delay(time)) is not None or read_delay(when) is not None:
+        return span == read_delay(when)
+    first, second = read_alarm(time, now), read_alarm(when, now)
+    return first is not None and second is not None and _on_dial(first.at) == _on_dial(second.at)
+
+
+def _on_dial(at: datetime) -> tuple[int, int]:
+    return at.hour % 12, at.minute
+
+
+def _after_noon(when: str, clause: str, now: datetime) -> str:
+    """A time that could only be read as the model wrote it, with the half of the day that was said."""
+    alarm = read_alarm(when, now)
+    if alarm is None or alarm.at.hour >= 12 or not _AFTER_NOON.search(fold(clause)):
+        return when
+    later = f"{when} pm"
+    return later if read_alarm(later, now) else when
+
+
+def _with_day(when: str, clause: str, now: datetime) -> str:
+    """With a day that stands apart from the time, before it: "remind me tomorrow to call Anna at 6 pm"."""
+    if read_delay(when) is not None or read_alarm(when, now) is None or days_of(when):
+        return when
+    before = fold(clause).partition(when)[0]
+    dated = " ".join((*days_of(before), when))
+    return dated if read_alarm(dated, now) else when
+
+
+def _label(label: str, when: str, request: Request, now: datetime) -> str:
+    """The model's label without times, if it was said; else what the message says beside its time."""
+    bare = _trimmed(cut_times(label, now)[1], when, request.reminds)
+    if (bare and _is_said(bare, request.rest)) or not (label or request.reminds):
+        return bare
+    return _trimmed(request.rest, when, request.reminds)
+
+
+def _meant_label(label: str, clause: str, request: Request, now: datetime) -> str:
+    """What says which one is meant: all of them, their kind, and words that were said."""
+    meant = read_meant(clause)
+    said = {word[:STEM] for word in named(request.rest)}
+    words = [word for word in named(cut_times(label, now)[1]) if word[:STEM] in said]
+    which = ("all" if meant.every else "", meant.kind, *(words or named(request.rest)))
+    return " ".join(word for word in which if word)
+
+
+def _trimmed(text: str, when: str, reminds: bool) -> str:
+    """What names it in a request: "remind me to call Anna" is "call Anna"; no day that `when` has. What
+    somebody is reminded of may be an order itself, which stays whole: "turn off the oven"."""
+    words = text.split()
+    if not named(text):
+        return ""
+    if reminds:
+        verb = next((n for n, word in enumerate(words) if REMINDS.search(fold(word))), -1)
+        words = words[verb + 1 :]
+    empty = (UNSAID | _OBJECTS if reminds else NAMELESS) | EDGES | set(days_of(when))
+    while words and _words(words[0]) <= empty:
+        del words[0]
+    while words and _words(words[-1]) <= empty:
+        del words[-1]
+    return " ".join(words).strip(" .,;!?\"'")
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", fold(text)))
+
+
+def _is_said(label: str, text: str) -> bool:
+    """Whether every word of a label is one of a text's, in whatever form."""
+    stems, words = {word[:STEM] for word in _words(text)}, named(label)
+    return bool(words) and all(word[:STEM] in stems for word in words)
