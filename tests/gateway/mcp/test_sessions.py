@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -162,3 +163,13 @@ def test_one_that_the_library_has_ended_counts_no_more() -> None:
         assert [each.id for each in sessions][:-1] == ["stays"]
     assert sessions.find(other, "stays") is None
     assert sessions.find(old, "stays") is stays
+
+
+async def test_a_session_is_not_for_the_next_token_of_its_name(house: House) -> None:
+    async with http(house) as client:
+        house.peer = token(1)
+        sessions = await opened(client, 1)
+        house.peer = replace(token(1), id="another")
+        assert await alive(client, sessions) == [False]
+        house.peer = token(1)
+        assert await alive(client, sessions) == [True]
