@@ -141,12 +141,14 @@ async def test_results_are_shown_and_their_call_is_not_asked_for_again() -> None
     assert "characters cut]" in shown
 
 
-async def test_a_callers_instructions_stand_below_our_rules_in_one_message() -> None:
-    brain = ScriptedBrain(Choose({NONE: 1.0}))
+async def test_a_callers_instructions_are_for_the_arguments_and_stand_below_our_rules() -> None:
+    brain = ScriptedBrain(Choose({"weather": 0.9, NONE: 0.1}), Fill('{"place": "Rome"}'))
     told = (Message("system", "Rooms: hall."), *said("?"))
     await Staged([spec("weather")], pinned=False).decide(brain, ledger(), told)
-    system, user = brain.asked[0].messages
-    assert system.content.startswith("You choose the function")
-    assert system.content.endswith("Rooms: hall.")
-    assert brain.asked[0].constant == 0
-    assert user.role == "user"
+    choosing, filling = (asked.messages for asked in brain.asked)
+    assert [each.role for each in choosing] == [each.role for each in filling] == ["system", "user"]
+    assert choosing[0].content.startswith("You choose the function")
+    assert "Rooms: hall." not in choosing[0].content
+    assert filling[0].content.startswith("You call exactly one function")
+    assert filling[0].content.endswith("Rooms: hall.")
+    assert [asked.constant for asked in brain.asked] == [0, 0]

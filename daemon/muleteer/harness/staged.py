@@ -150,7 +150,7 @@ class Staged:
         fit: Fit = whole_prompt,
     ) -> Decision:
         """What to call for the last of `messages`, which is the user's; the first may be the caller's own
-        instructions.
+        instructions, for the arguments alone.
 
         `must`: `none` is no answer. `named` is called, without a choice. `results`: the calls made for it
         already, which are not asked for again, with what they returned. `fit` makes each
@@ -183,9 +183,12 @@ class Staged:
         return best if must or shares[NONE] < self._none_share else ""
 
     def _choosing(self, shown: Sequence[str], messages: Sequence[Message]) -> Conversation:
-        """The same in the beginning only where it shows every line: a longer menu's are one message's."""
+        """The same in the beginning only where it shows every line: a longer menu's are one message's. The
+        caller's instructions say how to answer, often with the time in them, and draw the choice to `none`:
+        of 14 orders to a house the right function got 9 with them and 12 without (`standard`)."""
         rules = render("staged", menu="\n".join(self._lines[name] for name in shown))
-        return self._prompt(rules, messages, len(shown) == len(self.tools))
+        asked = messages[1:] if messages[0].role == "system" else messages
+        return self._prompt(rules, asked, len(shown) == len(self.tools))
 
     def _filling(self, tool: ToolSpec, messages: Sequence[Message]) -> Conversation:
         prompt = self._prompt(render("staged_agent"), messages, True)
