@@ -142,7 +142,7 @@ async def test_results_are_shown_and_their_call_is_not_asked_for_again() -> None
 
 
 async def test_a_callers_instructions_are_for_the_arguments_and_stand_below_our_rules() -> None:
-    brain = ScriptedBrain(Choose({"weather": 0.9, NONE: 0.1}), Fill('{"place": "Rome"}'))
+    brain = ScriptedBrain(Choose({"weather": 0.9, NONE: 0.1}), Fill({"place": "Rome"}))
     told = (Message("system", "Rooms: hall."), *said("?"))
     await Staged([spec("weather")], pinned=False).decide(brain, ledger(), told)
     choosing, filling = (asked.messages for asked in brain.asked)
