@@ -157,6 +157,19 @@ def test_of_two_requests_in_one_message_a_call_takes_the_words_of_its_own() -> N
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "set a timer for 10 minutes and remind me to check the oven",
+        "remind me to check the oven and set a timer for 10 minutes",
+    ],
+)
+def test_an_order_without_a_time_belongs_to_the_one_that_has_it(message: str) -> None:
+    done = settled(message, {"action": "set", "when": "10 min", "label": "check oven"}, NOW)
+    assert done["when"] == "10 minutes"
+    assert str(done["label"]).startswith("check")
+
+
+@pytest.mark.parametrize(
     ("message", "when", "at"),
     [
         ("svegliami alle sei di sera", "6:00", 18),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from muleteer.harness import compound
 from muleteer.harness.attempt import Attempt
@@ -15,6 +16,7 @@ from muleteer.harness.events import Planned
 from muleteer.harness.record import Record
 from muleteer.harness.signals import BudgetExceeded, Plan
 from muleteer.skills import Catalogue
+from muleteer.when import names_time
 
 Planner = Callable[[str], Awaitable[Plan]]
 
@@ -48,17 +50,18 @@ class Cutter:
         for part in parts:
             said, plan = part.said, await self._plan(part.said)
             same = bool(made) and plan.handles == made[0][1].handles
-            if same and plan.handles and not self._repeatable(plan):
+            if same and plan.handles and not self._repeatable(plan, said):
                 return []
             if part.leaning and (same or not plan.handles):
                 said, plan = part.leaning, await self._plan(part.leaning)
             if not plan.handles and not compound.missing(plan.confidence, part):
                 return []
             made.append((said, plan))
-        able = [plan for _, plan in made if plan.handles]
-        if not able or (len(able) == 1 and self._catalogue.skill(able[0].handles[0])):
+        able = [(said, plan) for said, plan in made if plan.handles]
+        plans = [plan for _, plan in able]
+        if not able or (len(able) == 1 and self._catalogue.skill(plans[0].handles[0])):
             return []
-        return made if compound.apart(able, [self._repeatable(plan) for plan in able]) else []
+        return made if compound.apart(plans, [self._repeatable(plan, said) for said, plan in able]) else []
 
     async def _plan(self, said: str) -> Plan:
         if said not in self._plans:
@@ -82,9 +85,12 @@ class Cutter:
             return True
         return any(tool in wanted for tool in self._catalogue.expand(handles))
 
-    def _repeatable(self, plan: Plan) -> bool:
-        """Whether its tool may be asked several things in one message: not where they may be one thing."""
+    def _repeatable(self, plan: Plan, said: str) -> bool:
+        """Whether its tool may be asked several things in one message: not where they may be one thing, which
+        two orders with a time each are not."""
         tool = self._catalogue.tool(plan.handles[0])
+        if tool is not None and tool.settled:
+            return compound.orders(said) and names_time(said, datetime.now())
         return tool is not None and tool.effect != "write" and not tool.exact
 
 

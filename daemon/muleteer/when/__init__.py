@@ -11,7 +11,7 @@ from muleteer.when.clocks import read_clock, read_delay, say_delay
 from muleteer.when.days import Stretch, find_days, read_days, say_day
 from muleteer.when.labels import Meant, apart, read_meant, read_more
 from muleteer.when.requests import cut_times
-from muleteer.when.settling import settled
+from muleteer.when.settling import names_time, settled
 
 __all__ = [
     "Alarm",
@@ -20,6 +20,7 @@ __all__ = [
     "apart",
     "cut_times",
     "find_days",
+    "names_time",
     "next_on",
     "read_alarm",
     "read_clock",

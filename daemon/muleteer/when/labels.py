@@ -14,9 +14,7 @@ from muleteer.when.alarms import read_alarm
 from muleteer.when.clocks import read_delay
 from muleteer.when.words import fold, listed
 
-_TIMERS = listed(
-    "timer timers countdown temporizador temporizadores minuteur minuterie kookwekker cronometro"
-)
+TIMERS = listed("timer timers countdown temporizador temporizadores minuteur minuterie kookwekker cronometro")
 ALARMS = listed("alarm alarms wecker alarma alarmas alarme alarmes reveil sveglia sveglie wekker despertador")
 _ALL = listed("all alle everything every todos todas tous toutes tutti tutte alles hepsini")
 UNSAID = listed(
@@ -64,7 +62,7 @@ _WORDS_BEFORE = re.compile(
 )
 
 # Words that name no timer in any message about one.
-NAMELESS = _TIMERS | ALARMS | _ALL | UNSAID | ORDERS | _POLITE
+NAMELESS = TIMERS | ALARMS | _ALL | UNSAID | ORDERS | _POLITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +77,9 @@ class Meant:
 def read_meant(said: str) -> Meant:
     """What "cancel the alarm for the eggs" says of the one that is meant."""
     words = set(re.findall(r"\w+", fold(said))) - UNSAID - ORDERS
-    timer, alarm = bool(words & _TIMERS), bool(words & ALARMS)
+    timer, alarm = bool(words & TIMERS), bool(words & ALARMS)
     kind: Literal["", "timer", "alarm"] = "" if timer == alarm else "timer" if timer else "alarm"
-    return Meant(kind, bool(words & _ALL), frozenset(words - _TIMERS - ALARMS - _ALL))
+    return Meant(kind, bool(words & _ALL), frozenset(words - TIMERS - ALARMS - _ALL))
 
 
 def read_more(said: str) -> str:
@@ -104,7 +102,7 @@ def _name(label: str, when: str, now: datetime) -> str:
     """Of a label that may be a whole command, what names it."""
     text = _LEAD.sub("", label.strip(" .,!?\"'"))
     plain = _WORDS_BEFORE.sub("", text)
-    words = set(re.findall(r"\w+", fold(plain))) - UNSAID - ORDERS - _TIMERS - ALARMS
+    words = set(re.findall(r"\w+", fold(plain))) - UNSAID - ORDERS - TIMERS - ALARMS
     if not words or words <= set(re.findall(r"\w+", fold(when))) or _is_time(plain, now):
         return ""
     return _split(text, now)[1] or text

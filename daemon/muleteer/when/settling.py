@@ -12,7 +12,7 @@ from datetime import datetime
 
 from muleteer.when.alarms import read_alarm
 from muleteer.when.clocks import read_delay
-from muleteer.when.labels import NAMELESS, UNSAID, read_meant
+from muleteer.when.labels import ALARMS, NAMELESS, TIMERS, UNSAID, read_meant
 from muleteer.when.requests import EDGES, REMINDS, Request, clauses, cut_times, days_of, named, read_request
 from muleteer.when.words import fold, listed
 
@@ -47,10 +47,40 @@ def _without_empty(**arguments: object) -> dict[str, object]:
 
 def _meant(message: str, when: str, label: str, now: datetime) -> tuple[str, Request]:
     """The piece of the message that the call is about: with its time, else with its label, else the first."""
-    pieces = [(piece, read_request(piece, now)) for piece in clauses(message)]
+    pieces = [(piece, read_request(piece, now)) for piece in _pieces(message, now)]
     timed = [each for each in pieces if any(_same(time, when, now) for time in each[1].times)]
     called = [each for each in pieces if label and _is_said(label, each[0])]
     return [*timed, *called, *pieces][0]
+
+
+def _pieces(message: str, now: datetime) -> list[str]:
+    """The clauses, those of a new one without a time together with their neighbour: "set a timer for 10
+    minutes and remind me to check the oven" is one request."""
+    found = list[str]()
+    for clause in clauses(message):
+        if (
+            found
+            and _is_new(clause, now)
+            and _is_new(found[-1], now)
+            and not _all_timed(clause, found[-1], now)
+        ):
+            found[-1] += f" and {clause}"
+        else:
+            found.append(clause)
+    return found
+
+
+def _is_new(clause: str, now: datetime) -> bool:
+    return read_request(clause, now).action == "set"
+
+
+def _all_timed(clause: str, before: str, now: datetime) -> bool:
+    return all(names_time(each, now) for each in (clause, before))
+
+
+def names_time(text: str, now: datetime) -> bool:
+    """Whether a text names a time, a span or a day."""
+    return bool(cut_times(text, now)[0] or days_of(text))
 
 
 def _chosen(times: Sequence[str], when: str, now: datetime) -> str:
@@ -105,7 +135,9 @@ def _meant_label(label: str, clause: str, request: Request, now: datetime) -> st
     meant = read_meant(clause)
     said = {word[:STEM] for word in named(request.rest)}
     words = [word for word in named(cut_times(label, now)[1]) if word[:STEM] in said]
-    which = ("all" if meant.every else "", meant.kind, *(words or named(request.rest)))
+    both = not meant.kind and len(_words(clause) & (ALARMS | TIMERS)) > 1  # "the alarm, not the timer"
+    kind = read_meant(label).kind if both else meant.kind
+    which = ("all" if meant.every else "", kind, *(words or named(request.rest)))
     return " ".join(word for word in which if word)
 
 
