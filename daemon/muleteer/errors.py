@@ -87,6 +87,13 @@ class ForbiddenError(RequestError):
     status = 403
 
 
+class UnknownPathError(RequestError):
+    """Nothing is at the path of a request."""
+
+    code = "not_found"
+    status = 404
+
+
 class MisdirectedError(RequestError):
     """The request's Host names another machine than this one."""
 

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,31 @@ def test_who_was_sent_away_is_told_so(run: Run, net: Networked) -> None:
     paired(run, net, "chat")
     assert run("tokens", "revoke", "desk").out == "Revoked: desk.\n"
     done = run("--device", "kitchen", "status")
-    assert (done.code, "Show a token" in done.err) == (1, True)
+    assert done.code == 1
+    assert done.err == (
+        f"Error: The pairing with kitchen (127.0.0.1:{net.port}) was ended there. Pair anew: `muleteer pair` "
+        f"there shows a code, `muleteer pair --with 127.0.0.1:{net.port} CODE --as kitchen` here takes it.\n"
+    )
     assert run("tokens").out.startswith("There are no tokens")
     assert run("tokens", "revoke", "desk").code == 1
+
+
+def test_a_device_that_speaks_otherwise_than_when_it_was_paired(run: Run, net: Networked) -> None:
+    paired(run, net, "chat")
+    kept, was = remote.find("kitchen"), "without" if net.tls else "with"
+    remote.keep(replace(kept, fingerprint="" if net.tls else "00" * 32))
+    done = run("--device", "kitchen", "status")
+    assert done.code == 3
+    assert f"was paired {was} TLS, and does not answer so." in done.err
+    assert f"muleteer pair --with 127.0.0.1:{net.port} CODE --as kitchen" in done.err
+
+
+def test_the_scope_tools_lets_the_command_line_see_the_tools_and_talk(run: Run, net: Networked) -> None:
+    paired(run, net, "tools")
+    assert run("--device", "kitchen", "tools").code == 0  # and `tools call` asks for that list first
+    assert run("--device", "kitchen", "ask", "What time is it?").code == 0
+    refused = run("--device", "kitchen", "tokens")
+    assert "`muleteer pair NAME --scope admin` on the device" in refused.err
 
 
 def test_a_device_is_forgotten_here(run: Run, net: Networked) -> None:

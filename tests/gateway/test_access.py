@@ -70,11 +70,15 @@ async def test_a_token_lets_in_and_nothing_else_does(net: Networked) -> None:
     [
         ("chat", "GET", "/v1/status", 200),
         ("chat", "GET", "/v1/tokens", 403),
-        ("tools", "GET", "/v1/status", 403),
+        ("tools", "GET", "/v1/status", 200),
+        ("tools", "GET", "/v1/turns", 200),
+        ("tools", "GET", "/v1/tokens", 403),
         ("admin", "GET", "/v1/status", 200),
         ("admin", "GET", "/v1/tokens", 200),
         ("admin", "GET", "/nowhere", 404),
-        ("chat", "GET", "/nowhere", 403),
+        ("chat", "GET", "/nowhere", 404),
+        ("chat", "POST", "/nowhere", 404),
+        ("chat", "GET", "/v1/tokens/more/of/it", 404),
         ("chat", "DELETE", "/v1/status", 403),
     ],
 )
@@ -84,7 +88,10 @@ async def test_a_token_may_what_its_scopes_say(
     async with plain.client(await plain.token(scope)) as client:
         reply = await client.request(method, path)
     assert reply.status_code == status
-    assert status != 403 or reply.json()["error"]["code"] == "forbidden"
+    if status == 403:
+        error = reply.json()["error"]
+        assert error["code"] == "forbidden"
+        assert "`muleteer pair NAME --scope admin` on the device" in error["message"]
 
 
 async def test_a_request_for_another_machine_is_turned_away_before_its_token_is_looked_at(

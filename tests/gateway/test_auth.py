@@ -65,11 +65,13 @@ def test_the_table_grants_scopes_that_there_are() -> None:
     assert opened <= {"/", "/healthz", "/v1/pair", "/v1/pair/exchange"}  # think twice before adding one
 
 
-def test_admin_holds_the_others_and_nobody_holds_anything() -> None:
+def test_each_scope_holds_those_before_it_and_nobody_holds_anything() -> None:
     admin = Peer("a", frozenset(("admin",)), "tcp", "::1")
     assert all(admin.may(scope) for scope in SCOPES)
     assert not any(NOBODY.may(scope) for scope in SCOPES)
     chat = Peer("c", frozenset(("chat",)), "tcp", "::1")
     assert [chat.may(scope) for scope in SCOPES] == [True, False, False]
+    tools = Peer("t", frozenset(("tools",)), "tcp", "::1")
+    assert [tools.may(scope) for scope in SCOPES] == [True, True, False]
     assert peer_of({}) is NOBODY
     assert set(SCOPES) == EVERYTHING

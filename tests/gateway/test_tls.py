@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import shutil
 import ssl
 import subprocess
@@ -11,8 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cryptography import x509
 
-from muleteer.gateway.tls import FILE_NAME, certificate, spelled
+from muleteer.discovery.interfaces import reach
+from muleteer.fingerprint import fingerprint
+from muleteer.gateway.tls import FILE_NAME, certificate
 from muleteer.skills import Catalogue
 from tests.gateway.networked import networked
 
@@ -41,12 +43,17 @@ async def test_clients_that_are_given_the_certificate_believe_it(folder: Path, c
     async with networked(folder, catalogue, tls=True) as net:
         shown = await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", net.port))
         der = ssl.PEM_cert_to_DER_cert(shown)
-        assert hashlib.sha256(der).hexdigest() == net.listening.report()["fingerprint"]
+        assert fingerprint(der) == net.listening.report()["fingerprint"]
         (folder / "ca.pem").write_text(shown)
         trusting = ssl.create_default_context(cafile=str(folder / "ca.pem"))
-        url = f"https://localhost:{net.port}"
-        async with httpx.AsyncClient(base_url=url, verify=trusting, trust_env=False) as client:
-            assert (await client.get("/healthz")).status_code == 200
+        for host in ("localhost", "127.0.0.1"):
+            url = f"https://{host}:{net.port}"
+            async with httpx.AsyncClient(base_url=url, verify=trusting, trust_env=False) as client:
+                assert (await client.get("/healthz")).status_code == 200
+        names = x509.load_pem_x509_certificate(shown.encode()).extensions
+        held = names.get_extension_for_class(x509.SubjectAlternativeName).value
+        addresses = {str(each) for each in held.get_values_for_type(x509.IPAddress)}
+        assert addresses == {"127.0.0.1", "::1", *reach().addresses}
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="it needs the program openssl")
@@ -54,4 +61,4 @@ def test_the_fingerprint_is_shown_as_other_programs_show_it(tmp_path: Path) -> N
     made = certificate(tmp_path, "3f7a", NAMES)
     command = ["openssl", "x509", "-noout", "-fingerprint", "-sha256", "-in", str(tmp_path / FILE_NAME)]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert said.strip().endswith(f"={spelled(made.fingerprint)}")
+    assert said.strip().endswith(f"={made.fingerprint}")

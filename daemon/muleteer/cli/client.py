@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 import socket
+import ssl
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -24,7 +25,7 @@ from muleteer import paths
 from muleteer.cli import remote
 from muleteer.cli.remote import Remote
 from muleteer.cli.reported import ReportedError
-from muleteer.errors import ConfigError, MuleteerError, SocketError
+from muleteer.errors import ConfigError, MuleteerError, SocketError, UnauthorizedError
 from muleteer.harness.events import BrainUse, CallUse, LevelUse, TurnFinished
 from muleteer.settings import layers
 from muleteer.sse import EventParser
@@ -152,6 +153,7 @@ class Daemon:
             connection = self.place.connect(CONNECT_TIMEOUT)
         else:
             connection = _UnixConnection(self.place)
+        begun = False
         try:
             try:
                 connection.connect()
@@ -159,15 +161,21 @@ class Daemon:
                 raise SocketError(self._nobody(error)) from error
             connection.sock.settimeout(timeout)
             connection.request(method, path, body, headers | {"Content-Type": "application/json"})
-            yield connection.getresponse()
+            response = connection.getresponse()
+            begun = True
+            yield response
         except TimeoutError as error:
             raise SocketError(
                 f"The daemon on {self.place} does not answer; it hangs or is overloaded. See its log, or "
                 "restart it."
             ) from error
         except (IncompleteRead, ConnectionError) as error:
+            if not begun and self._is_plain():
+                raise SocketError(self._otherwise("without TLS")) from error
             raise ReportedError("connection_lost", self._lost()) from error
         except HTTPException as error:
+            if not begun and self._is_plain():
+                raise SocketError(self._otherwise("without TLS")) from error
             raise SocketError(self._stranger(type(error).__name__)) from error
         finally:
             connection.close()
@@ -200,10 +208,27 @@ class Daemon:
         error = body.get("error")
         if not isinstance(error, dict):
             return SocketError(self._stranger("a refusal without a reason"))
-        return ReportedError(str(error.get("code", "internal")), str(error.get("message", "")))
+        code, message = str(error.get("code", "internal")), str(error.get("message", ""))
+        if isinstance(self.place, Remote) and code == UnauthorizedError.code:
+            message = f"The pairing with {self.place} was ended there. Pair anew: {self.place.again}."
+        return ReportedError(code, message)
+
+    def _is_plain(self) -> bool:
+        """Whether it is another device that spoke without TLS when it was paired."""
+        return isinstance(self.place, Remote) and not self.place.fingerprint
+
+    def _otherwise(self, how: str) -> str:
+        """That a device does not speak as it did."""
+        again = self.place.again if isinstance(self.place, Remote) else ""
+        return (
+            f"{self.place} was paired {how}, and does not answer so. If gateway.tls was changed there, pair "
+            f"again: {again}."
+        )
 
     def _nobody(self, error: OSError) -> str:
         if isinstance(self.place, Remote):
+            if isinstance(error, ssl.SSLError):
+                return self._otherwise("with TLS")
             why = error.strerror or str(error) or type(error).__name__
             return f"{self.place} does not answer: {why}; is it on, and its gateway.listen set to lan?"
         if isinstance(error, PermissionError):

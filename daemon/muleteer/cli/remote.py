@@ -6,7 +6,6 @@ a device is recognised over TLS. Prints nothing. Light, since every command impo
 
 from __future__ import annotations
 
-import hashlib
 import json
 import ssl
 from collections.abc import Mapping
@@ -20,6 +19,8 @@ from muleteer import paths
 from muleteer.durable import write_durably
 from muleteer.errors import ConfigError, SocketError
 from muleteer.files import open_regular
+from muleteer.fingerprint import fingerprint as fingerprint_of
+from muleteer.fingerprint import spelled
 
 FILE_NAME = "remote-devices.json"
 LARGEST = 256 << 10  # bytes of that file; a device takes 200
@@ -29,8 +30,8 @@ CHOSEN = "muleteer.device"  # in click's context: the name given with --device
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A device that has given this one a token. `fingerprint` is that of its certificate (SHA-256, in
-    hexadecimal digits); empty: it speaks without TLS. `device` is its id."""
+    """A device that has given this one a token. `fingerprint` is that of its certificate; empty: it
+    speaks without TLS. `device` is its id."""
 
     name: str
     host: str
@@ -42,6 +43,15 @@ class Remote:
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.name} ({host}:{self.port})"
+
+    @property
+    def again(self) -> str:
+        """How it is paired once more."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (
+            "`muleteer pair` there shows a code, "
+            f"`muleteer pair --with {host}:{self.port} CODE --as {self.name}` here takes it"
+        )
 
     def connect(self, timeout: float) -> HTTPConnection:
         """A connection that knows where to; it connects at its first use, and then raises `SocketError` for a
@@ -60,12 +70,12 @@ class PinnedConnection(HTTPSConnection):
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE  # nobody has signed it; `connect` compares it
         super().__init__(host, port, timeout=timeout, context=context)
-        self._pinned, self.shown = fingerprint, ""
+        self._pinned, self.shown = spelled(fingerprint), ""
 
     def connect(self) -> None:
         super().connect()
         certificate = self.sock.getpeercert(binary_form=True)
-        self.shown = hashlib.sha256(certificate or b"").hexdigest()
+        self.shown = fingerprint_of(certificate or b"")
         if self._pinned and self.shown != self._pinned:
             self.close()
             raise SocketError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address, ip_network
 from typing import Protocol, cast
@@ -18,13 +18,20 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from muleteer.allowance import Allowances
-from muleteer.errors import ForbiddenError, MisdirectedError, MuleteerError, TooManyError, UnauthorizedError
+from muleteer.errors import (
+    ForbiddenError,
+    MisdirectedError,
+    MuleteerError,
+    TooManyError,
+    UnauthorizedError,
+    UnknownPathError,
+)
 from muleteer.gateway import hosts
 from muleteer.gateway.auth import needed
 from muleteer.gateway.connected import CONNECTION, Connected
 from muleteer.gateway.peer import EVERYTHING, KEY, LOCAL, Peer
 from muleteer.gateway.peer import Scope as Granted
-from muleteer.gateway.replies import error_reply
+from muleteer.gateway.replies import STATUS_SENTENCES, error_reply
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +41,11 @@ REQUESTS, REQUESTS_AT_ONCE = 20.0, 100.0
 STRANGERS, STRANGERS_AT_ONCE = 2.0, 40.0
 ANSWER_TO_NOBODY = (
     "Show a token: Authorization: Bearer TOKEN; `muleteer pair` on the device begins to make one."
+)
+
+TOO_LITTLE = (
+    "This needs the scope {needed}, and this token has: {granted}. "
+    "`muleteer pair NAME --scope {needed}` on the device begins to make one that has it."
 )
 
 
@@ -78,10 +90,13 @@ class LocalAccess:
 
 
 class NetworkAccess:
-    """For TCP. `tokens` are those that were granted, `names` this device's."""
+    """For TCP. `tokens` are those that were granted, `names` this device's; `is_there` says of a request's
+    scope whether anything is at its path."""
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, names: frozenset[str]) -> None:
-        self._app, self._tokens, self._names = app, tokens, names
+    def __init__(
+        self, app: ASGIApp, tokens: Tokens, names: frozenset[str], is_there: Callable[[Scope], bool]
+    ) -> None:
+        self._app, self._tokens, self._names, self._is_there = app, tokens, names, is_there
         self._by_token = Allowances(REQUESTS, REQUESTS_AT_ONCE)
         self._by_address = Allowances(STRANGERS, STRANGERS_AT_ONCE)
         self._connections: dict[str, set[Connected]] = {}
@@ -123,8 +138,10 @@ class NetworkAccess:
             raise TooManyError("This token asks too often; ask more slowly.")
         peer = Peer(token.name, token.scopes, connected.transport, connected.address, token.id)
         if not peer.may(scope_needed):
+            if not self._is_there(scope):
+                raise UnknownPathError(STATUS_SENTENCES[404])
             granted = ", ".join(sorted(token.scopes)) or "nothing"
-            raise ForbiddenError(f"This needs the scope {scope_needed}, and this token has: {granted}.")
+            raise ForbiddenError(TOO_LITTLE.format(needed=scope_needed, granted=granted))
         return peer
 
     def _token(self, headers: Headers) -> Token | None:

@@ -1,7 +1,8 @@
 """Which scope each path needs, in one table. Who adds a path adds its line; without one it needs `admin`.
 
 `chat` is talking: turns in every protocol, and what a client shows around them. `tools` is using tools by
-hand and reading what is remembered. `admin` is everything else, and holds the other two.
+hand and reading what is remembered, and holds `chat`, since who uses tools must see them. `admin` is
+everything else, and holds the other two.
 Knows paths and methods; not tokens, nor what the paths do.
 """
 
@@ -25,6 +26,7 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/turns/*": {"chat": "GET POST DELETE"},
     "/v1/plan": {"chat": "POST"},
     "/v1/chat/completions": {"chat": "POST"},
+    "/v1/embeddings": {"chat": "POST"},
     "/v1/models/*": {"chat": "GET"},
     "/v1/status": {"chat": "GET"},
     "/v1/skills": {"chat": "GET"},

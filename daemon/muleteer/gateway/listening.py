@@ -12,7 +12,8 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
+from starlette.routing import Match
 
 from muleteer.discovery.interfaces import reach
 from muleteer.gateway.access import LocalAccess, NetworkAccess
@@ -22,7 +23,7 @@ from muleteer.gateway.hosts import own_names
 from muleteer.gateway.pairing import Pairing
 from muleteer.gateway.server import LOCAL_LIMITS, NETWORK_LIMITS, HttpServer
 from muleteer.gateway.tcp import Tcp, fits, listen_tcp
-from muleteer.gateway.tls import Certificate, certificate, spelled
+from muleteer.gateway.tls import Certificate, certificate
 from muleteer.settings.sections import GatewaySettings
 from muleteer.store.tokens import Tokens
 
@@ -32,6 +33,8 @@ READABLE = "what is said there, tokens included, can be read on the network, sin
 ELSEWHERE = (
     "the socket that systemd has opened is not one of this machine alone; run `muleteer install` again"
 )
+
+LOOPBACK = ("127.0.0.1", "::1")
 
 
 class Listening:
@@ -64,7 +67,9 @@ class Listening:
             return
         try:
             if self._settings.tls:
-                self._certificate = certificate(self._folder, self._device, self._names)
+                self._certificate = certificate(
+                    self._folder, self._device, (*self._names, *LOOPBACK, *reach().addresses)
+                )
             self._tcp = self._handed(handed) or listen_tcp(
                 self._settings.listen, self._settings.port, self._folder
             )
@@ -91,19 +96,24 @@ class Listening:
     def _fingerprint(self) -> str:
         return self._certificate.fingerprint if self._certificate else ""
 
-    async def serve(self, app: ASGIApp, unix: socket.socket) -> None:
+    async def serve(self, app: Starlette, unix: socket.socket) -> None:
         """Answer on every listener."""
         local = self._servers["unix"] = HttpServer(LocalAccess(app, self._names), LOCAL_LIMITS)
         await local.start(unix)
         if self._tcp is None:
             return
-        self._access = NetworkAccess(app, self._tokens, self._names)
+        self._access = NetworkAccess(
+            app,
+            self._tokens,
+            self._names,
+            lambda scope: any(route.matches(scope)[0] is not Match.NONE for route in app.routes),
+        )
         network = self._servers["network"] = HttpServer(self._access, NETWORK_LIMITS)
         network.start_tcp(self._tcp.sockets, self._certificate.context if self._certificate else None)
         where = "this machine" if self._settings.listen == "loopback" else "the local network"
         log.info("Clients connect at port %d, from %s.", self._tcp.port, where)
         if self._certificate:
-            log.info("The certificate's fingerprint (SHA-256) is %s.", spelled(self._fingerprint))
+            log.info("The certificate's fingerprint (SHA-256) is %s.", self._fingerprint)
         elif self.lan_port:
             log.warning("The port %d is open without TLS: %s.", self._tcp.port, READABLE)
 
@@ -118,7 +128,7 @@ class Listening:
         return {
             "addresses": ["127.0.0.1"] if loopback else (await asyncio.to_thread(reach)).addresses,
             "port": self._tcp.port if self._tcp else 0,
-            "fingerprint": spelled(self._fingerprint),
+            "fingerprint": self._fingerprint,
         }
 
     def connections(self) -> Mapping[str, int]:

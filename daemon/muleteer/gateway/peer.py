@@ -28,8 +28,8 @@ class Peer:
     id: str = ""
 
     def may(self, scope: Scope) -> bool:
-        """Whether this scope was granted; `admin` holds the others."""
-        return scope in self.scopes or "admin" in self.scopes
+        """Whether this scope was granted: each holds those before it in `SCOPES`."""
+        return any(each in self.scopes for each in SCOPES[SCOPES.index(scope) :])
 
     def owns(self, owner: str) -> bool:
         """Whether what the peer of this id began is for this one as well; `admin` is for everything."""

@@ -8,7 +8,6 @@ The key is of the curve that every browser knows, P-256. Knows a file; no socket
 from __future__ import annotations
 
 import errno
-import hashlib
 import ipaddress
 import ssl
 from collections.abc import Iterable
@@ -24,6 +23,7 @@ from cryptography.x509.oid import NameOID
 
 from muleteer.durable import write_durably
 from muleteer.files import open_regular
+from muleteer.fingerprint import fingerprint
 
 FILE_NAME = "gateway-tls.pem"
 LARGEST = 64 << 10  # bytes of that file: a key and a certificate are under 2 KiB
@@ -33,7 +33,7 @@ END = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)  # RFC 5280, 4.1.2.5: no we
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a TLS listener needs. `fingerprint` is 64 hexadecimal digits, the SHA-256 of the certificate."""
+    """What a TLS listener needs. `fingerprint` is the SHA-256 of the certificate, as openssl shows it."""
 
     context: ssl.SSLContext
     fingerprint: str
@@ -58,16 +58,6 @@ def certificate(folder: Path, device: str, names: Iterable[str]) -> Certificate:
         advice = "restore it, or remove it: then a new one is made, and every client must be paired again"
         raise OSError(errno.EINVAL, f"{path} is damaged ({error}); {advice}") from error
     return Certificate(context, fingerprint(made.public_bytes(serialization.Encoding.DER)))
-
-
-def fingerprint(der: bytes) -> str:
-    """SHA-256 of a certificate, in hexadecimal digits."""
-    return hashlib.sha256(der).hexdigest()
-
-
-def spelled(digest: str) -> str:
-    """A fingerprint as browsers and openssl show it."""
-    return ":".join(digest[at : at + 2] for at in range(0, len(digest), 2)).upper()
 
 
 def _read(path: Path) -> bytes:

@@ -82,8 +82,7 @@ async def test_an_agent_here_uses_a_device_elsewhere(
     calls = Calls(Turns(harness, health, 1), lambda: catalogue, kept_of, Privacy(), ())
     route = McpRoute(calls, Broadcast())
     async with networked(folder, catalogue, tls, more=[route.route()]) as net:
-        told = str((await net.listening.where())["fingerprint"])
-        fingerprint = told.replace(":", "").lower()
+        fingerprint = str((await net.listening.where())["fingerprint"])
         keep(
             Remote("kitchen", "127.0.0.1", net.port, await net.token("chat"), fingerprint),
             tmp_path / FILE_NAME,

@@ -126,6 +126,12 @@ async def test_an_answer_under_a_schema(client: Client) -> None:
     assert refused.value.param == "response_format"
 
 
+async def test_embeddings_are_refused_in_a_sentence(client: Client) -> None:
+    with pytest.raises(openai.NotFoundError, match="No embeddings are made here") as refused:
+        await client.openai.embeddings.create(model="muleteer", input="hello")
+    assert (refused.value.code, refused.value.type) == ("unsupported", "invalid_request_error")
+
+
 async def test_the_models_and_the_one_that_is_not_there(client: Client) -> None:
     assert [model.id async for model in client.openai.models.list()] == ["muleteer", "standard"]
     assert (await client.openai.models.retrieve("standard")).owned_by == "muleteer"

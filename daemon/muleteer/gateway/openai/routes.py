@@ -26,6 +26,7 @@ from muleteer.gateway.reading import read
 from muleteer.gateway.requests import BODY_SECONDS, read_body
 
 NO_MODEL = "There is no model {name!r} here; use {known}, or `muleteer model use` for another one."
+NO_EMBEDDINGS = "No embeddings are made here; /v1/chat/completions and /v1/models are what there is."
 
 
 def openai_routes(
@@ -53,7 +54,11 @@ def openai_routes(
         fault = _unknown(name, guests)
         return _refusal(fault) if fault else replies.Json(described(name))
 
+    async def embeddings(request: Request) -> ASGIApp:
+        return _refusal(Fault(404, "unsupported", NO_EMBEDDINGS))
+
     return [
+        Route("/v1/embeddings", _told(embeddings), methods=["POST"]),
         Route("/v1/chat/completions", _told(chat), methods=["POST"]),
         Route("/v1/models", _told(models), methods=["GET"]),
         Route("/v1/models/{name:path}", _told(model), methods=["GET"]),

@@ -41,6 +41,7 @@ GUESTS: dict[str, Operation] = {
         OF_A_TURN,
         also=EVENTS,
     ),
+    "POST /v1/embeddings": Operation("OpenAI: embeddings, which are not made here.", ANYTHING, fails=(404,)),
     "GET /v1/models": Operation("OpenAI: the models.", ANYTHING),
     "GET /v1/models/{name}": Operation("OpenAI: one of them.", ANYTHING, fails=(404,)),
     "POST /api/chat": ollama("Ollama: chat.", asked(model=MODEL), OF_A_TURN),
