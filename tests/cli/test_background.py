@@ -44,6 +44,10 @@ def test_a_turn_is_asked_for_and_its_end_is_the_exit_code(run: Run, daemon: Scri
         "daily-brief at 2026-11-30T07:00:00Z: done.\nTwo appointments.\n",
     )
     assert daemon.requests == [{"skill": "daily-brief", "now": False}]
+    daemon.replies["/v1/background"] = obj({**ENDED, "slot": "by hand 1796059134"})
+    assert (
+        run("turn", "daily-brief", "--now").out == "daily-brief was run by hand: done.\nTwo appointments.\n"
+    )
     daemon.replies["/v1/background"] = obj({**ENDED, "state": "failed", "reason": "It broke.", "text": ""})
     assert run("turn", "daily-brief").code == 1
     daemon.replies["/v1/background"] = obj({**ENDED, "state": "skipped", "reason": "It is hot.", "text": ""})

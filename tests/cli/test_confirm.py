@@ -46,7 +46,7 @@ def test_without_a_terminal_the_question_is_printed_and_nothing_is_done(
     daemon.replies["/v1/turns"] = question()
     done = run("ask", "-", stdin=b"lamp on")
     assert (done.code, done.out) == (1, "")
-    assert 'Shall I call switch with device "lamp"?' in done.err
+    assert done.err.startswith('Shall I call switch with device "lamp"?'), "a question is no error"
     assert "Nothing was done. Answer within 5 minutes with `muleteer confirm t1`" in done.err
     assert len(daemon.requests) == 1
 

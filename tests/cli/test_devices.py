@@ -34,7 +34,7 @@ def test_each_device_with_where_to_connect_and_whose_it_is(run: Run, daemon: Scr
     rows = [" ".join(line.split()) for line in run("devices").out.splitlines()]
     assert rows[1:] == [
         "attic bbbbbbbb driver 10.0.0.5 port 8765 ours, port 7433",
-        "cccccccc cccccccc alone no clients not ours",
+        "- cccccccc alone no clients not ours",
     ]
     assert json.loads(run("devices", "--json").out)["devices"] == [ATTIC, VISITOR]
 

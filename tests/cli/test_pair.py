@@ -62,7 +62,7 @@ def test_a_code_is_shown_with_all_that_a_client_needs(run: Run, net: Networked) 
     said = run("pair").out
     assert code_of(said)
     assert f"muleteer pair --with 127.0.0.1:{net.port} " in said
-    assert f"{net.url}/v1/pair" in said
+    assert f"""--json '{{"code": "{code_of(said)}", "name": "phone"}}' {net.url}/v1/pair""" in said
     assert ("fingerprint (SHA-256): " in said) == net.tls
     assert ("can be read on the network" in said) != net.tls
     body = json.loads(run("pair", "--json").out)

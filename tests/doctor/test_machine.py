@@ -56,6 +56,13 @@ def model(tmp_path: Path, size: int) -> Settings:
             "doubtful",
             "No network",
         ),
+        (
+            service.seat(
+                {"role": "alone", "reason": "alone.", "mdns": "no household is announced: it belongs to none"}
+            ),
+            "good",
+            "alone",
+        ),
         (service.timers({}), "good", "none needed"),
         (service.timers({"a": "enabled", "b": "disabled"}), "good", "1 enabled, 1 disabled"),
         (service.timers({"a": "enabled", "b": "missing"}), "doubtful", "b: no timer"),

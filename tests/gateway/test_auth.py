@@ -25,6 +25,7 @@ from muleteer.gateway.peer import EVERYTHING, NOBODY, SCOPES, Peer, peer_of
         ("POST", "/v1/tools/clock/call/more", "admin"),
         ("GET", "/v1/memory/notes", "tools"),
         ("POST", "/v1/memory/forget", "admin"),
+        ("POST", "/v1/inbox/read", "tools"),
         ("GET", "/v1/sessions", "tools"),
         ("GET", "/v1/sessions/trip", "chat"),
         ("DELETE", "/v1/sessions/trip", "admin"),

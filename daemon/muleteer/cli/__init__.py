@@ -16,7 +16,7 @@ import click
 
 from muleteer import __version__, exits
 from muleteer.cli import remote
-from muleteer.cli.render import safe
+from muleteer.cli.render import complaint
 from muleteer.errors import MuleteerError
 
 # Name: the module and attribute of the command, and the line that `muleteer --help` shows.
@@ -106,7 +106,7 @@ class LazyGroup(click.Group):
         except click.Abort:
             sys.exit(exits.INTERRUPTED)
         except MuleteerError as error:
-            click.echo(f"Error: {safe(str(error))}", err=True)
+            click.echo(complaint(error), err=True)
             sys.exit(exits.code_of(error))
         except OSError as error:  # what is left are the standard streams: a full disk, a vanished terminal
             click.echo(f"Error: Cannot read or write: {error.strerror or error}.", err=True)

@@ -13,7 +13,7 @@ import click
 
 from muleteer.cli.ask import check, run_turn
 from muleteer.cli.options import brain_option, session_option, socket_option
-from muleteer.cli.render import print_ledger, safe
+from muleteer.cli.render import complaint, print_ledger, safe
 from muleteer.errors import MuleteerError
 from muleteer.session import told_again
 
@@ -93,7 +93,7 @@ def _exchange(daemon: Daemon, message: str, history: list[dict[str, str]], trace
     except click.UsageError as error:
         click.echo(error.message, err=True)
     except MuleteerError as error:
-        click.echo(f"Error: {safe(str(error))}", err=True)
+        click.echo(complaint(error), err=True)
     else:
         said = told_again(turn.answer, bool(turn.calls))
         history += [{"role": "user", "content": message}, {"role": "assistant", "content": said}]

@@ -47,9 +47,10 @@ def _row(each: Mapping[str, object]) -> tuple[str, ...]:
     first = str(addresses[0]) if isinstance(addresses, list) and addresses else ""
     clients, household = each.get("clients_port"), each.get("household_port")
     ours = "ours" if each.get("member") else "not ours"
+    name, short = str(each.get("name")), str(each.get("id"))[:8]
     return (
-        str(each.get("name")),
-        str(each.get("id"))[:8],
+        "-" if name == short else name,  # a stranger, whom the id alone tells from others
+        short,
         str(each.get("role")),
         first,
         f"port {clients}" if clients else "no clients",

@@ -75,7 +75,7 @@ def _shown(body: Mapping[str, object]) -> str:
     lines = [
         f"Code: {code}, for 5 minutes and one client.",
         f"On another device with Muleteer: muleteer pair --with {addresses[0]}:{port} {code}",
-        f'Elsewhere: POST {{"code": "{code}", "name": "..."}} to {scheme}://{addresses[0]}:{port}/v1/pair',
+        f"Elsewhere: {_curl(str(code), f'{scheme}://{addresses[0]}:{port}')}",
     ]
     if len(addresses) > 1:
         lines.append(f"Other addresses of this device: {', '.join(addresses[1:])}")
@@ -86,6 +86,13 @@ def _shown(body: Mapping[str, object]) -> str:
             "Without TLS: what is said, the token included, can be read on the network (gateway.tls)."
         )
     return "\n".join(lines)
+
+
+def _curl(code: str, url: str) -> str:
+    """The request that a program without Muleteer makes."""
+    trusting = "--cacert gateway.pem " if url.startswith("https") else ""
+    body = json.dumps({"code": code, "name": "phone"})
+    return f"curl {trusting}--json '{body}' {url}/v1/pair"
 
 
 def _join(address: str, code: str | None, called: str | None, as_json: bool) -> None:

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from muleteer.errors import MuleteerError
 from muleteer.harness.events import LevelUse, TurnFinished
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+QUESTION = "confirm"  # the code of what ends a turn without being an error
 
 UNFOLDED = 10_000  # characters; a table that a program reads has each row on one line, however long
 
@@ -33,6 +36,11 @@ UNSAFE = re.compile(
 def safe(text: str) -> str:
     """`text` without what a terminal would act upon. Works on any cut of a stream."""
     return UNSAFE.sub("", text)
+
+
+def complaint(error: MuleteerError) -> str:
+    """What ended a command, for standard error. A question is none of the errors."""
+    return safe(str(error)) if error.code == QUESTION else f"Error: {safe(str(error))}"
 
 
 class Activity:

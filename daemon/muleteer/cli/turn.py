@@ -14,6 +14,7 @@ from muleteer.cli.render import Activity, safe
 # Seconds: the longest wait that the settings allow (12 h), the turn before it, its own, and some more.
 LONGEST = 50_000.0
 NO_TURN = "connection_lost"
+BY_HAND = "by hand"  # how the slot of a turn begins that no schedule has asked for
 
 
 @click.command()
@@ -47,9 +48,14 @@ def turn(skill: str, now: bool, as_json: bool, socket: Path | None) -> None:
     if as_json:
         click.echo(safe(json.dumps(ended, ensure_ascii=False, indent=2)))
     else:
-        line = f"{ended.get('skill')} at {ended.get('slot')}: {state}"
+        line = f"{ended.get('skill')} {_when(str(ended.get('slot')))}: {state}"
         click.echo(safe(f"{line}. {reason}" if reason else f"{line}."))
         if ended.get("text"):
             click.echo(safe(str(ended["text"])))
     if state == "failed":
         raise click.exceptions.Exit(exits.TURN_FAILED)
+
+
+def _when(slot: str) -> str:
+    """Which turn it was: that of a time of its schedule, or one more."""
+    return "was run by hand" if slot.startswith(BY_HAND) else f"at {slot}"

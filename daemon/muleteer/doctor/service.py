@@ -93,7 +93,7 @@ def seat(report: Mapping[str, object]) -> Finding:
     if isinstance(doubled := report.get("doubled"), list) and doubled:
         what, _, todo = str(doubled[0]).partition("; ")
         return bad("seat", what[0].upper() + what[1:], todo[0].upper() + todo[1:])
-    if report.get("mdns") and not str(report["mdns"]).startswith("off"):
+    if report.get("mdns") and not str(report["mdns"]).startswith(("off", "no household")):
         advice = "Name other devices under seat.peers in the settings, or mend the network."
         return doubtful("seat", f"{said} {report['mdns']}", advice)
     if str(report.get("role")) in ("no majority", "candidate"):

@@ -44,6 +44,7 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/memory/notes": {"tools": "GET POST"},
     "/v1/events": {"tools": "GET"},
     "/v1/inbox": {"tools": "GET"},
+    "/v1/inbox/read": {"tools": "POST"},  # who has read it
     "/v1/timers": {"tools": "GET"},
     "/api/*": {"chat": "GET POST DELETE"},
     "/mcp": {"chat": "GET POST DELETE"},  # what a peer may call there, it looks up itself

@@ -60,7 +60,8 @@ class Network:
     def problem(self) -> str:
         """Why nothing is found by mDNS; empty when it works."""
         if self._settings.mdns and not (self.is_open and self._peers.port):
-            return "off: no port is open" if self.is_open else "off: this device belongs to no household"
+            why = "no port is open for it" if self.is_open else "this device belongs to none"
+            return f"no household is announced: {why}"
         return self._discovery.problem
 
     def listens(self) -> None:
