@@ -32,6 +32,9 @@ ACTIONS = ("set", "extend", "list", "cancel")
         ("Stell den Wecker auf sieben", TOMORROW.replace(hour=7)),
         ("stell noch einen Wecker auf sieben", TOMORROW.replace(hour=7)),
         ("wake me at 7 tomorrow", TOMORROW.replace(hour=7)),
+        ("weck mich jeden Werktag um 6", TOMORROW.replace(hour=6)),
+        ("remind me tomorrow at 10 am about the dentist", TOMORROW.replace(hour=10)),
+        ("I'd like to be woken at 8", TOMORROW.replace(hour=8)),
         ("set an alarm for 7", TOMORROW.replace(hour=7)),
         ("Stell einen Wecker fuer morgen frueh um sechs", TOMORROW.replace(hour=6)),
         ("Stell einen Wecker für morgen früh um sechs", TOMORROW.replace(hour=6)),
@@ -63,6 +66,11 @@ def test_a_time_is_the_one_that_the_message_says(message: str, at: datetime, act
         ("set another timer for 10 minutes", 10, ""),
         ("an hour for the roast", 60, "roast"),
         ("timer 20 Minuten", 20, ""),
+        ("starte einen 10-Minuten-Timer", 10, ""),
+        ("Erinnere mich in einer halben Stunde an die Pizza", 30, "Pizza"),
+        ("set the oven timer for 30 minutes", 30, "oven"),
+        ("set a timer for 1 minute 30", 1.5, ""),
+        ("count down three minutes", 3, ""),
         ("set a timer for 10 minutes for 4 eggs", 10, "4 eggs"),
         ("wake me up in 3 hours and 20 minutes", 200, ""),
         ("recuérdame en media hora que llame a Ana", 30, "llame a Ana"),
@@ -70,7 +78,7 @@ def test_a_time_is_the_one_that_the_message_says(message: str, at: datetime, act
     ],
 )
 def test_a_new_one_is_never_taken_for_more_of_another(
-    message: str, minutes: int, label: str, action: str
+    message: str, minutes: float, label: str, action: str
 ) -> None:
     done = settled(message, {"action": action, "when": "", "label": "pasta"}, NOW)
     assert (done["action"], done.get("label", "")) == ("set", label)
@@ -116,6 +124,9 @@ def test_more_is_what_says_more_and_a_label_that_nobody_said_is_none(
         ("stell den Wecker ab", "alarm", ""),
         ("kannst du bitte den Wecker ausschalten", "alarm", ""),
         ("turn the alarm off", "alarm", ""),
+        ("Timer aus", "timer", ""),
+        ("alarm off", "alarm", ""),
+        ("please stop reminding me about the pasta", "pasta", ""),
         ("I don't need the alarm any more", "alarm", ""),
         ("cancel all timers", "all timer", ""),
         ("lösche alle Wecker", "all alarm", ""),
@@ -182,6 +193,12 @@ def test_a_half_of_the_day_counts_where_the_time_can_not_be_read(message: str, w
     alarm = read_alarm(str(done["when"]), NOW)
     assert alarm is not None
     assert alarm.at.hour == at
+
+
+def test_two_spans_are_not_added_up_and_the_one_that_was_called_for_is_taken() -> None:
+    said = "set two timers, 5 minutes and 10 minutes"
+    for when, taken in (("5 min", "5 minutes"), ("ten minutes", "10 minutes")):
+        assert settled(said, {"action": "set", "when": when}, NOW) == {"action": "set", "when": taken}
 
 
 def test_a_label_that_was_said_stays_without_its_time() -> None:

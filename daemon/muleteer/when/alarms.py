@@ -20,7 +20,7 @@ _REPEATS = (
     (r"\b(?:every ?day|daily|each day|taglich|jeden (?:tag|morgen|abend))\b", EVERY_DAY),
     (r"\bevery (?:morning|evening|night)\b", EVERY_DAY),
     (r"\b(?:(?:every|each|on) )?(?:week ?days?|work ?days?)\b", WORKDAYS),
-    (r"\b(?:an )?(?:werktags?|werktagen|wochentags?|wochentagen)\b", WORKDAYS),
+    (r"\b(?:an |jede[mn] )?(?:werktags?|werktagen|wochentags?|wochentagen)\b", WORKDAYS),
     (r"\bmo(?:n|nday|ntag)?(?: (?:to|bis|until) | ?- ?| )(?:fr|fri|friday|freitag)\b", WORKDAYS),
     (r"\b(?:(?:every|each|on) )?weekends\b", frozenset((5, 6))),
 )

@@ -15,10 +15,10 @@ _FRACTIONS = (
     (r"\b(\d+) and (?:a |1 )?half (hours?|minutes?|min)\b", r"\1.5 \2"),
     (r"\b(\d+) einhalb\b", r"\1.5"),
     (r"\banderthalb\b", "1.5"),
-    (r"\b(?:3 quarters of (?:an |1 )?hour|dreiviertelstunde|dreiviertel stunde)\b", "45 min"),
+    (r"\b(?:3 quarters of (?:an |1 )?hour|(?:1 )?dreiviertel ?stunde)\b", "45 min"),
     (r"\b(?:(?:1 )?quarter (?:of )?(?:an |1 )?hour|(?:1 )?viertelstunde|(?:1 )?viertel stunde)\b", "15 min"),
     (
-        r"\b(?:1 )?(?:half (?:of )?(?:an |1 )?hour|halbe? stunde|media hora|demi heure)\b",
+        r"\b(?:1 )?(?:half (?:of )?(?:an |1 )?hour|halbe?n? stunde|media hora|demi heure)\b",
         "30 min",
     ),
     (r"\b(?:1 )?half (?:a |1 )?minute\b", "30 sec"),
@@ -55,8 +55,8 @@ def read_delay(text: str) -> timedelta | None:
         said = re.sub(pattern, amount, said)
     if said.isdecimal():
         return timedelta(minutes=int(said)) if len(said) < 4 and int(said) <= BARE_MINUTES else None
-    said = re.sub(r"(\d) ?h ?(\d{1,2})$", r"\1 h \2 min", said)
-    said = re.sub(r"(\d) ?m(?:in)? ?(\d{1,2})$", r"\1 min \2 s", said)
+    said = re.sub(r"(\d) ?(?:h|hours?|stunden?) ?(\d{1,2})$", r"\1 h \2 min", said)
+    said = re.sub(r"(\d) ?m(?:in(?:ute[ns]?)?)? ?(\d{1,2})$", r"\1 min \2 s", said)
     if re.sub(r"\b(?:and|und|y|et|from now|von jetzt)\b", "", _AMOUNT.sub("", said)).strip(" ,"):
         return None
     amounts = [(float(number.replace(",", ".")), unit) for number, unit in _AMOUNT.findall(said)]

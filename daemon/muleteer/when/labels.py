@@ -15,7 +15,10 @@ from muleteer.when.clocks import read_delay
 from muleteer.when.words import fold, listed
 
 TIMERS = listed("timer timers countdown temporizador temporizadores minuteur minuterie kookwekker cronometro")
-ALARMS = listed("alarm alarms wecker alarma alarmas alarme alarmes reveil sveglia sveglie wekker despertador")
+ALARMS = listed(
+    "alarm alarms wecker alarma alarmas alarme alarmes reveil sveglia sveglie wekker despertador "
+    "alarmı alarmi"
+)
 _ALL = listed("all alle everything every todos todas tous toutes tutti tutte alles hepsini")
 UNSAID = listed(
     "the my our a an that this it one for at now please running set der die das den dem des mein meine "
@@ -34,7 +37,7 @@ MORE = re.compile(
     r"|mas|otros?|otras?|de plus|encore|altri|altre|in piu|ancora|meer|nog|langer|mais|daha)\b"
 )
 _POLITE = listed(
-    "loschen stoppen abbrechen beenden abstellen ausschalten ausmachen stornieren "
+    "brauche reminding about loschen stoppen abbrechen beenden abstellen ausschalten ausmachen stornieren "
     "can could would will you kindly du kannst konntest me mir mich us uns thanks thank danke hey ok okay "
     "i ich "
     "erinner losch loesch einen another new neue neuen dont doesnt extra mas langer uhr oclock want need "

@@ -28,10 +28,10 @@ _OPENING = (
 _NEW = re.compile(
     r"\b(?:remind|reminder|wake|erinner[en]?|erinnerung|weck(?:e|en)?|uns? erinnern|despiert[ae]\w*"
     r"|recuerd[ae]\w*"
-    r"|reveille|rappelle|svegli[ae]mi|ricord[ae]\w*|wakker|herinner|wek|acorde|acorda|lembr[ae]\w*|uyandir\w*"
-    r"|hatirlat\w*|tell me|let me know|count down|bescheid)\b"
+    r"|reveille|rappelle|svegli[ae]mi|ricord[ae]\w*|wakker|herinner|wek|acorde|acorda|lembr[ae]\w*|uyand[\u0131i]r\w*"
+    r"|hat[\u0131i]rlat\w*|tell me|let me know|count down|bescheid)\b"
 )
-REMINDS = re.compile(r"\b(?:remind|erinner|recuerd|rappel|ricord|herinner|lembr|hatirlat)")
+REMINDS = re.compile(r"\b(?:tell me to|remind|erinner|recuerd|rappel|ricord|herinner|lembr|hat[\u0131i]rlat)")
 _SETS = re.compile(
     rf"{_OPENING}(?:set|start|create|make|put|give me|stelle?|setze?|starte?|mache?|pon\w*|programa|mets"
     rf"|lance"
@@ -49,6 +49,7 @@ _CANCELS = re.compile(
     r"|wis|desliga|remove|pare)\b"
     rf"|{_OPENING}(?:turn|switch|shut) (?:off\b|(?:\w+ )*{_KIND} off\b)"
     rf"|{_OPENING}(?:stelle?|schalte?|mache?|zet) (?:\S+ )*{_KIND}(?: \S+)* (?:ab|aus|weg|uit)$"
+    rf"|{_OPENING}{_KIND} (?:off|aus|ab|weg|uit)$"
     r"|\b(?:iptal|kapat|sil)\b"
     rf"|\b{_KIND}(?: \S+)* (?:loschen|stoppen|abbrechen|beenden|abstellen|ausschalten|ausmachen|stornieren)\b"
     rf"|\b(?:not|dont|nicht|kein\w*) .*\b{_KIND} .*(?:any ?more|any longer|mehr)\b"
@@ -82,6 +83,10 @@ _ROMANCE_CLOCK = re.compile(  # where "7 heures" alone would be a span
     rf"(?: (?:du|de l|de la|da|della|di|del|de|s) ?({_NIGHT})"
     r"| (?:du matin|de la manana|da manha|del mattino))?"
 )
+_JOINED = re.compile(
+    r"(?<=\d)-(?=[^\W\d])|-(?=(?:timer|alarm|wecker)\b)", re.IGNORECASE
+)  # "10-Minuten-Timer"
+_COUNTED = re.compile(r"\d ?([a-z]+)")
 _NO_TIME = listed("the my me mich und and y et e den der die mir please bitte")
 _DAYS = (RELATIVE.keys() | WEEKDAY.keys() | PART.keys()) - {"now", "jetzt", "hier"}
 SHORTEST_DAY = 5  # letters: "so" and "do" are days as seldom as "may" is a month
@@ -147,7 +152,7 @@ def _opens(text: str) -> bool:
 
 def cut_times(text: str, now: datetime) -> tuple[list[str], str]:
     """The times and spans that a text names, as `read_alarm` and `read_delay` take them, and what is left."""
-    left, times, kept = text.split(), list[str](), list[str]()
+    left, times, kept = _JOINED.sub(" ", text).split(), list[str](), list[str]()
     alarm = bool(ALARMS & set(fold(text).split()) or _NEW.search(fold(text)))
     while left:
         for size in range(min(LONGEST_TIME, len(left)), 0, -1):
@@ -165,7 +170,9 @@ def _time(said: str, now: datetime, alarm: bool) -> str:
     `alarm` is spoken of, "for 7" is one, too."""
     plain = fold(said)
     words, digits = plain.split(), in_digits(plain)
-    if not words or words[-1] in EDGES or {words[0], words[-1]} & (ORDERS | ALARMS | _NO_TIME):
+    if not words or (words[-1] in EDGES and not re.search(r"\d am$", digits)):
+        return ""
+    if {words[0], words[-1]} & (ORDERS | ALARMS | _NO_TIME):
         return ""
     if there := _ROMANCE_CLOCK.fullmatch(digits):
         hour, minute = there[1] or there[3], there[2] or there[4] or "00"
@@ -174,6 +181,9 @@ def _time(said: str, now: datetime, alarm: bool) -> str:
     if not (re.search(r"\d", digits) or set(words) & UNIT.keys() or find_clock(plain)):
         return ""
     span, clock = _BEFORE_SPAN.sub("", plain), _BEFORE_CLOCK.sub("", plain)
+    units = [UNIT.get(unit) for unit in _COUNTED.findall(in_digits(span))]
+    if len(set(units)) < len(units):  # "5 minutes and 10 minutes" are two
+        return ""
     if not in_digits(span).isdecimal() and read_delay(span) is not None:
         return span
     if not in_digits(clock).isdecimal() and read_alarm(clock, now) is not None:

@@ -20,6 +20,11 @@ _AFTER_NOON = re.compile(
     r"\b(?:pm|afternoon|evening|tonight|abends?|nachmittags?|tarde|noche|soir|apres midi|pomeriggio|sera"
     r"|avonds?|middags?|noite|aksam)\b"
 )
+_PURPOSES = (
+    re.compile(r"\b(?:for|f(?:\u00fc|ue)r|zum|zur|para|pour|per|voor)\s+(.+)", re.IGNORECASE),
+    re.compile(r"(\w+)[ -](?:timer|alarm|wecker)\b", re.IGNORECASE),
+)
+_TELL = re.compile(r"^.*\btell me to\s+", re.IGNORECASE)
 _OBJECTS = listed("me us mich mir uns nos mi ci ons que che dat dass that thanks danke dran daran")
 STEM = 4  # letters that the forms of a word have in common
 
@@ -123,11 +128,16 @@ def _with_day(when: str, clause: str, now: datetime) -> str:
 
 
 def _label(label: str, when: str, request: Request, now: datetime) -> str:
-    """The model's label without times, if it was said; else what the message says beside its time."""
+    """The model's label without times, if it was said; else what the message names, if its time is known."""
     bare = _trimmed(cut_times(label, now)[1], when, request.reminds)
-    if (bare and _is_said(bare, request.rest)) or not (label or request.reminds):
+    if bare and _is_said(bare, request.rest):
         return bare
-    return _trimmed(request.rest, when, request.reminds)
+    if not request.times:
+        return ""
+    if request.reminds:
+        return _trimmed(request.rest, when, reminds=True)
+    found = [purpose[1] for each in _PURPOSES if (purpose := each.search(request.rest))] if bare else []
+    return next((name for each in found if (name := _trimmed(each, when, reminds=False))), "")
 
 
 def _meant_label(label: str, clause: str, request: Request, now: datetime) -> str:
@@ -144,9 +154,9 @@ def _meant_label(label: str, clause: str, request: Request, now: datetime) -> st
 def _trimmed(text: str, when: str, reminds: bool) -> str:
     """What names it in a request: "remind me to call Anna" is "call Anna"; no day that `when` has. What
     somebody is reminded of may be an order itself, which stays whole: "turn off the oven"."""
-    words = text.split()
     if not named(text):
         return ""
+    words = _TELL.sub("", text).split()
     if reminds:
         verb = next((n for n, word in enumerate(words) if REMINDS.search(fold(word))), -1)
         words = words[verb + 1 :]
