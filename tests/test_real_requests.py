@@ -21,7 +21,7 @@ def test_two_requests_in_one_message_are_both_answered(served: Served) -> None:
 def test_what_cannot_be_done_is_said_beside_what_can(served: Served) -> None:
     turn = ask(served, "what is the time in Tokyo and order a large pizza")
     assert calls(turn) == [("current_time", "ok")]
-    assert turn["answer"].endswith("I did not do this part: order a large pizza. Ask for it alone.")
+    assert turn["answer"].endswith("I cannot do this part: order a large pizza. I have no skill for it.")
 
 
 def test_a_sum_is_right_or_honestly_refused(served: Served) -> None:

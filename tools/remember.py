@@ -22,18 +22,19 @@ ORDER = re.compile(
 )
 # "Put eggs on the shopping list": what stands on the list is eggs.
 LISTED = re.compile(
-    r"^\W*(?:(?:please|bitte|por favor|hey|and|und|then|dann|can you|could you|kannst du|könntest du)\W+)*"
+    r"^\W*(?:(?:please|bitte|por favor|hey|and|und|then|dann|can you|could you|kannst du|könntest du"
+    r"|remember to|do(?:n['\u2019]t| not) forget to)\W+)*"
     r"(?:(?:put|add|write|note|set|save|setze?|schreibe?|notiere?|pack|tue?|füge?|nimm|pon|añade|apunta|anota"
     r"|ajoute|mets|note|segna|aggiungi|metti|zet|schrijf|voeg)\b\s*(?:mir|bitte|noch)?\s*)?"
     r"(?P<what>\S.*?)\s+(?:"
     r"(?:on|onto|to|in|for) (?:the|my|our) (?P<en>[\w-]+) (?:page|list)"
-    r"|(?:auf|in|zu) (?:die|der|den|das|meine[rn]?|unsere[rn]?) (?P<de>\w{3,}(?:liste|seite|zettel))"
+    r"|(?:auf|in|zu) (?:die|der|den|das|dem|meine?\w?|unsere?\w?) (?P<de>\w{3,}(?:liste|seite|zettel))"
     r"(?: (?:hinzu|auf|setzen|schreiben))?"
     r"|(?:en|a) (?:la|mi|nuestra) (?:lista|página) de(?: la)? (?P<es>[\w-]+)"
     r"|(?:à|sur|dans) (?:la|ma|notre) liste (?:de |des )(?P<fr>[\w-]+)"
     r"|(?:sulla|alla|nella) (?:mia |nostra )?lista (?:della |dei )(?P<it>[\w-]+)"
     r"|(?:op|aan) (?:de|het|mijn|onze) (?P<nl>\w{3,}(?:lijst|lijstje))(?: toe)?"
-    r")\W*$",
+    r")\W*(?:please|bitte|por favor)?\W*$",
     re.IGNORECASE,
 )
 
@@ -105,6 +106,7 @@ async def remember(note: str, home: Services) -> Result:
 def plain(said: str) -> tuple[str, str]:
     """What is to be noted of what was said, without the order to note it and without the list that it is to
     stand on; and that list, as it was called. What would leave nothing stays as it is."""
-    if found := LISTED.match(said):
+    text = ORDER.sub("", said) or said
+    if found := LISTED.match(text):
         return found["what"], next(name for name in found.groups()[1:] if name)
-    return ORDER.sub("", said) or said, ""
+    return text, ""

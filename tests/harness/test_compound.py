@@ -313,6 +313,8 @@ async def test_what_only_tells_more_is_no_request_that_was_left_out(home: Home) 
         "qué hay en el sótano de mi casa",
         "est-ce qu'il y a des rendez-vous",
         "remember: the milk, the set of keys, the bread",
+        "note: feed the cat, turn off the light",
+        "remember that Anna said, set the table at noon",
     ],
 )
 def test_what_may_be_one_request_is_not_cut(message: str) -> None:
@@ -344,6 +346,7 @@ def test_a_particle_at_the_end_belongs_to_all(message: str, first: str) -> None:
         ("what time is it in Tokyo and in Rome", "in Rome", "what time is it in Rome"),
         ("time in Tokyo and Rome", "Rome", "time in Rome"),
         ("turn off the lamp. what is 3 * 4?", "what is 3 * 4", ""),
+        ("wake me at 7:30, tell me the time", "tell me the time", ""),
         (
             "Setz Eier auf die Liste, stell einen Timer auf 5 Minuten",
             "stell einen Timer auf 5 Minuten",

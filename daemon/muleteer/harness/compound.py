@@ -42,6 +42,8 @@ _ORDER = (
     r"|(?:dime|pon|apunta|enciende|apaga|dis-moi|mets|note|allume|éteins|dimmi|metti|accendi|spegni|zet|zeg"
     r"|schrijf) )"
 )
+# What is told, or dictated, may hold orders behind a comma that are none.
+_TELLING = re.compile(r":(?!\d)|\b(?:that|dass|que|che|dat)\b", re.IGNORECASE)
 _ORDERS = re.compile(rf"^\W*{_ORDER}", re.IGNORECASE)
 _JOINTS = {
     language: re.compile(
@@ -80,7 +82,7 @@ class Part:
 def cuts(message: str, language: str = "en") -> list[list[Part]]:
     """The ways in which a message in this language may be cut, of those into so many parts the likeliest
     first; none where it may not."""
-    joints = list(_JOINTS[language].finditer(message))
+    joints = [each for each in _JOINTS[language].finditer(message) if not _is_told(message, each)]
     if not 0 < len(joints) < MOST_PARTS or condition(message) or negated(message):
         return []
     if _TOGETHER.search(message):
@@ -89,6 +91,11 @@ def cuts(message: str, language: str = "en") -> list[list[Part]]:
     kept = [chosen for size in range(len(joints), 0, -1) for chosen in combinations(joints, size)]
     kept.sort(key=lambda chosen: (-len(chosen), -sum(joint.start() in strong for joint in chosen)))
     return [found for chosen in kept if (found := _cut(message, chosen))]
+
+
+def _is_told(message: str, joint: re.Match[str]) -> bool:
+    """Whether an order after a comma belongs to what is told before it."""
+    return joint[0].strip() == "," and bool(_TELLING.search(message, 0, joint.start()))
 
 
 def _is_strong(message: str, joint: re.Match[str]) -> bool:
