@@ -25,6 +25,8 @@ ACTIONS = ("set", "extend", "list", "cancel")
         ("erinnere mich heute Abend um 8 an die Tabletten", TODAY.replace(hour=20)),
         ("remind me tomorrow at 5 in the afternoon to water the plants", TOMORROW.replace(hour=17)),
         ("remind me tomorrow to call Anna at 6 pm", TOMORROW.replace(hour=18)),
+        ("remind me at 6 to prepare dinner this evening", TODAY.replace(hour=18)),
+        ("Erinnere mich um 8 an den Film heute Abend", TODAY.replace(hour=20)),
         ("Weck mich um 7 Uhr", TOMORROW.replace(hour=7)),
         ("Weck mich morgen um 6:30 Uhr", TOMORROW.replace(hour=6, minute=30)),
         ("Weck mich um halb sieben", TOMORROW.replace(hour=6, minute=30)),

@@ -20,6 +20,10 @@ _AFTER_NOON = re.compile(
     r"\b(?:pm|afternoon|evening|tonight|abends?|nachmittags?|tarde|noche|soir|apres midi|pomeriggio|sera"
     r"|avonds?|middags?|noite|aksam)\b"
 )
+_TODAY = re.compile(
+    r"\b(?:this (?:evening|afternoon)|tonight|heute (?:abend|nachmittag|nacht)|esta (?:tarde|noche)|ce soir"
+    r"|cet apres midi|stasera|vanavond|hoje a noite)\b"
+)
 _PURPOSES = (
     re.compile(r"\b(?:for|f(?:\u00fc|ue)r|zum|zur|para|pour|per|voor)\s+(.+)", re.IGNORECASE),
     re.compile(r"(\w+)[ -](?:timer|alarm|wecker)\b", re.IGNORECASE),
@@ -122,6 +126,8 @@ def _with_day(when: str, clause: str, now: datetime) -> str:
     """With a day that stands apart from the time, before it: "remind me tomorrow to call Anna at 6 pm"."""
     if read_delay(when) is not None or read_alarm(when, now) is None or days_of(when):
         return when
+    if _TODAY.search(fold(clause)) and read_alarm(f"{when} tonight", now):
+        return f"{when} tonight"
     before = fold(clause).partition(when)[0]
     dated = " ".join((*days_of(before), when))
     return dated if read_alarm(dated, now) else when
