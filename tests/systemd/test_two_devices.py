@@ -47,13 +47,13 @@ def test_one_timer_on_two_devices_is_one_run(boots: Boots) -> None:
         for device in devices:
             device.run(COMMAND, "timers", "sync")
         kitchen.until(lambda: len(set(entries(kitchen, "often-look"))) >= SLOTS, "run")
+        kitchen.until(lambda: all("Finished" in _fired(each) for each in devices), "fired on both")
+        kitchen.until(lambda: any("elsewhere" in _fired(each) for each in devices), "told of the other's run")
         for device in devices:
             device.run("systemctl", "stop", "muleteer-turn@often-look.timer")
         cellar.until(lambda: _results(cellar) == _results(kitchen), "the same in both inboxes")
         slots = entries(kitchen, "often-look")
         assert max(Counter(slots).values()) == 1
-        kitchen.until(lambda: all("Finished" in _fired(each) for each in devices), "fired on both")
-        kitchen.until(lambda: any("elsewhere" in _fired(each) for each in devices), "told of the other's run")
         _start_without_a_network(cellar)
 
 
