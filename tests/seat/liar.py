@@ -71,7 +71,7 @@ async def _talk(host: str, port: int, context: object) -> str:
         writer.write(encode({"k": "hello", "v": 1}, 1) + encode(message_frame(FAR), 2))
         async with asyncio.timeout(10):
             said = await reader.read()
-        writer.close()
+        writer.transport.abort()
     except OSError:
         return "closed"
     return "closed" if not said else f"answered with {len(said)} bytes"

@@ -42,7 +42,7 @@ async def refused(device: Neighbour, context: ssl.SSLContext) -> None:
     writer.write(encode({"k": "hello", "v": 1}, 1) + encode(message_frame(FAR), 2))
     with contextlib.suppress(OSError):  # as good an end
         assert await reader.read() == b""
-    writer.close()
+    writer.transport.abort()
 
 
 async def test_no_certificate_a_foreign_one_and_a_forgotten_one_are_refused(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_what_a_stranger_is_shown_holds_nothing_but_the_id(tmp_path: Path)
     async with household(tmp_path, 2) as [first, _]:
         _, writer = await connect(first, joining_context())
         shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        writer.close()
+        writer.transport.abort()
         assert first.seat.enrolment.roster
         household_key = first.seat.enrolment.roster.key.public_key().public_bytes_raw()
         assert household_key not in shown
@@ -96,7 +96,7 @@ async def test_many_attempts_in_a_row_are_turned_away(tmp_path: Path) -> None:
         for _ in range(int(AT_ONCE) + 10):
             try:
                 _, writer = await connect(first, joining_context())
-                writer.close()
+                writer.transport.abort()
                 outcomes.append(True)
             except OSError:
                 outcomes.append(False)
@@ -207,7 +207,7 @@ async def test_a_member_that_has_gone_mad_is_cut_off(
         _, writer = await connect(first, mad)
         writer.write(flood())  # type: ignore[operator]
         await until(lambda: reason in caplog.text)
-        writer.close()
+        writer.transport.abort()
 
 
 async def test_a_member_that_does_not_read_is_cut_off_and_nothing_grows(tmp_path: Path) -> None:
@@ -225,4 +225,4 @@ async def test_a_member_that_does_not_read_is_cut_off_and_nothing_grows(tmp_path
             assert sent < UNSENT + 32 * 1024 * 1024  # and what the kernel holds
             await asyncio.sleep(0)
         assert "does not read" in link.reason
-        writer.close()
+        writer.transport.abort()
