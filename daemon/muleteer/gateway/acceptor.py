@@ -1,6 +1,5 @@
-"""Accepting connections on TCP, with TLS or without: how many handshakes at once, and that each ends.
+"""What comes of a connection on TCP, with TLS or without: how many handshakes at once, and that each ends.
 
-By callback, since a task that waits for the next connection loses it when it is cancelled at that moment.
 Who is too many does not wait: the oldest handshake makes room, first one of the same address. Knows sockets;
 what is served on a connection is its protocol's business.
 """
@@ -15,13 +14,14 @@ import ssl
 from collections.abc import Callable
 from functools import partial
 
+from muleteer.accepting import Accepting
+
 log = logging.getLogger(__name__)
 
 MOST_HANDSHAKES = 64  # at once, each some 100 kB for its time
 MOST_FROM_ONE = 16  # of them from one address; a page opens six connections
 HANDSHAKE_SECONDS = 5.0  # a handshake takes 50 ms on a board; with half the packets lost, seconds
 GOODBYE_SECONDS = 2.0  # for the other side to close its half of TLS
-REST_SECONDS = 0.1  # without accepting, when there are no descriptors left
 UNACKNOWLEDGED = 30_000  # milliseconds until the kernel gives up a connection whose bytes nobody acknowledges
 # tcp(7): a silent connection is looked at after so many seconds, every so many, and so often in vain.
 KEEP_IDLE, KEEP_INTERVAL, KEEP_COUNT = 60, 10, 3
@@ -32,23 +32,16 @@ class Acceptor:
 
     def __init__(self, protocol: Callable[[], asyncio.Protocol], tls: ssl.SSLContext | None) -> None:
         self._protocol, self._tls = protocol, tls
-        self._sockets: list[socket.socket] = []
-        self._resting: dict[socket.socket, asyncio.TimerHandle] = {}
+        self._accepting = Accepting(self._came)
         self._handshakes: dict[asyncio.Task[None], str] = {}  # oldest first, with the addresses
 
     def listen(self, sock: socket.socket) -> None:
         """Accept on a listening socket that does not block, and then belongs to this."""
-        self._sockets.append(sock)
-        self._watch(sock)
+        self._accepting.listen(sock)
 
     def close(self) -> None:
         """Accept no more, and end handshakes. Harmless when repeated."""
-        for sock in self._sockets:
-            if sock in self._resting:
-                self._resting.pop(sock).cancel()
-            asyncio.get_running_loop().remove_reader(sock)
-            sock.close()
-        self._sockets.clear()
+        self._accepting.close()
         for task in self._handshakes if self._tls else ():
             task.cancel()  # without TLS they end by themselves, and uvloop would forget `connection_lost`
 
@@ -58,26 +51,12 @@ class Acceptor:
         if self._handshakes:
             await asyncio.wait(self._handshakes)
 
-    def _watch(self, sock: socket.socket) -> None:
-        self._resting.pop(sock, None)
-        asyncio.get_running_loop().add_reader(sock, self._accept, sock)
-
-    def _accept(self, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            sock, address = listening.accept()
-        except (BlockingIOError, ConnectionAbortedError):  # the caller is gone already
-            return
-        except OSError as error:  # out of descriptors
-            log.debug("a connection could not be accepted: %s", error)
-            loop.remove_reader(listening)
-            self._resting[listening] = loop.call_later(REST_SECONDS, self._watch, listening)
-            return
+    def _came(self, sock: socket.socket, host: str) -> None:
         tune(sock)
         if self._tls:
-            self._make_room(str(address[0]))
+            self._make_room(host)
         task = asyncio.create_task(self._greet(sock), name="gateway handshake")
-        self._handshakes[task] = str(address[0])
+        self._handshakes[task] = host
         task.add_done_callback(partial(self._greeted, sock))
 
     def _make_room(self, host: str) -> None:
@@ -110,7 +89,6 @@ class Acceptor:
 
 def tune(sock: socket.socket) -> None:
     """For answers that come piece by piece, and for noticing that nobody is there any more."""
-    sock.setblocking(False)
     with contextlib.suppress(OSError):  # the caller may be gone already
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED)

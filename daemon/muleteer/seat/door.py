@@ -16,6 +16,7 @@ import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable
 
+from muleteer.accepting import Accepting
 from muleteer.allowance import Allowance
 from muleteer.seat.link import tune
 from muleteer.seat.trust import JOIN, TALK, Shown, shown_by
@@ -27,7 +28,6 @@ MOST_FROM_ONE = 4  # of them from one address
 ATTEMPTS, AT_ONCE = 2.0, 20.0  # handshakes from one address, a second and at once; each is 10 ms of a board
 MOST_ADDRESSES = 256  # whose attempts are counted; then the count begins again
 HANDSHAKE_SECONDS = 5.0  # a handshake takes 50 ms; with half the packets lost, seconds
-REST_SECONDS = 0.1  # without accepting, when there are no descriptors left
 BACKLOG = 16  # connections the kernel keeps for us
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -42,7 +42,7 @@ class Door:
         self.context = context
         self._member, self._newcomer = member, newcomer
         self._socket: socket.socket | None = None
-        self._resting: asyncio.TimerHandle | None = None
+        self._accepting = Accepting(self._came)
         self._tasks: set[asyncio.Task[None]] = set()
         self._handshakes: Counter[str] = Counter()
         self._attempts: dict[str, Allowance] = {}
@@ -61,41 +61,20 @@ class Door:
                 raise
             self._socket = _listen(0)
             log.warning("Port %d is taken; other devices find this one at port %d.", port, self.port)
-        self._listen_on(self._socket)
+        self._accepting.listen(self._socket)
 
     async def close(self) -> None:
         """Stop listening, and end what has not become anybody's connection yet."""
-        if self._resting:
-            self._resting.cancel()
-        if self._socket:
-            asyncio.get_running_loop().remove_reader(self._socket)
-            self._socket.close()
-        self._socket = self._resting = None
+        self._accepting.close()
+        self._socket = None
         await asyncio.sleep(0)  # a greeting that has not begun yet would leave its socket open
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _listen_on(self, listening: socket.socket) -> None:
-        """By callback: a task that waits for the next one loses it when it is cancelled at that moment."""
-        self._resting = None
-        asyncio.get_running_loop().add_reader(listening, self._accept, listening)
-
-    def _accept(self, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            sock, address = listening.accept()
-        except (BlockingIOError, ConnectionAbortedError):  # the caller is gone already
-            return
-        except OSError as error:  # out of descriptors
-            log.debug("a connection could not be accepted: %s", error)
-            loop.remove_reader(listening)
-            self._resting = loop.call_later(REST_SECONDS, self._listen_on, listening)
-            return
-        sock.setblocking(False)
-        host = str(address[0]).removeprefix("::ffff:")
-        if not self._admit(host, loop.time()):
+    def _came(self, sock: socket.socket, host: str) -> None:
+        if not self._admit(host, asyncio.get_running_loop().time()):
             sock.close()
             return
         tune(sock)
