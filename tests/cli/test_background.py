@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
+
+from muleteer.cli.reported import ReportedError
+from muleteer.cli.turn import PAUSES, patiently
+from muleteer.errors import MuleteerError, SocketError
 from tests.cli.conftest import Run
 from tests.cli.scripted_daemon import ScriptedDaemon, obj
 
@@ -61,6 +68,36 @@ def test_a_daemon_that_dies_meanwhile_is_worth_another_try(run: Run, daemon: Scr
         {"error": {"code": "bad_request", "message": "There is no skill."}}, 400
     )
     assert run("turn", "daily-brief").code == 1
+
+
+def test_a_timers_turn_is_tried_again_while_no_daemon_or_no_model_is_there_and_then_fails() -> None:
+    lost = ReportedError("connection_lost", "The connection is lost.")
+    said: list[MuleteerError] = [SocketError("No daemon."), ReportedError("loading", "It loads."), lost]
+    answers: Iterator[MuleteerError | dict[str, object]] = iter([*said, ENDED])
+    waits: list[float] = []
+
+    def ask() -> dict[str, object]:
+        answer = next(answers)
+        if isinstance(answer, MuleteerError):
+            raise answer
+        return answer
+
+    assert patiently(ask, PAUSES, waits.append) == ENDED
+    assert waits == [*PAUSES[:3]]
+    answers = iter([SocketError("No daemon.")] * 20)
+    waits.clear()
+    with pytest.raises(SocketError):
+        patiently(ask, PAUSES, waits.append)
+    assert (waits, len(list(answers))) == ([*PAUSES], 20 - len(PAUSES) - 1)
+    assert 3600 <= sum(PAUSES) <= 2 * 3600
+
+
+def test_a_turn_that_was_refused_is_not_tried_again(run: Run, daemon: ScriptedDaemon) -> None:
+    daemon.replies["/v1/background"] = obj(
+        {"error": {"code": "bad_request", "message": "There is no skill."}}, 400
+    )
+    assert run("turn", "--retry", "daily-brief").code == 1
+    assert len(daemon.requests) == 1
 
 
 def test_the_inbox_shows_what_is_new_and_counts_it_as_read(run: Run, daemon: ScriptedDaemon) -> None:

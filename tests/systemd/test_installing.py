@@ -58,9 +58,7 @@ def test_a_program_that_others_cannot_reach_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["muleteer.service", "user/muleteer.service"])
 def test_the_unit_says_what_no_test_machine_enforces(name: str) -> None:
     """Restarts are counted by every systemd; memory is not limited in the machines of these tests."""
-    parser = configparser.RawConfigParser(strict=False, comment_prefixes=("#",))
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as the library documents it
-    parser.read(paths.share_dir() / "systemd" / name)
+    parser = read(name)
     service = dict(parser["Service"])
     assert (service["Type"], service["OOMPolicy"], service["KillMode"]) == ("notify", "continue", "mixed")
     assert service["Restart"] == "on-failure"
@@ -68,6 +66,22 @@ def test_the_unit_says_what_no_test_machine_enforces(name: str) -> None:
     assert parser["Unit"]["StartLimitBurst"] == "8"
     assert "network-online" not in str(dict(parser["Unit"]))
     assert "time-sync" not in str(dict(parser["Unit"]))
+
+
+@pytest.mark.parametrize("name", ["muleteer-turn@.service", "user/muleteer-turn@.service"])
+def test_starts_by_a_timer_are_not_limited_and_nothing_restarts_for_ever(name: str) -> None:
+    unit = read(name)
+    assert unit["Unit"]["StartLimitIntervalSec"] == "0"
+    assert "Restart" not in unit["Service"]
+    assert unit["Service"]["ExecStart"].endswith("muleteer turn --retry %i")
+
+
+def read(name: str) -> configparser.RawConfigParser:
+    """A shipped unit."""
+    parser = configparser.RawConfigParser(strict=False, comment_prefixes=("#",))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as the library documents it
+    parser.read(paths.share_dir() / "systemd" / name)
+    return parser
 
 
 def test_no_unit_orders_a_timer_after_a_synchronised_clock() -> None:
