@@ -7,6 +7,7 @@ Does not know HTTP, nor any protocol's words.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -67,6 +68,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds on a clock that only goes forward: of the turn's begin, of the first word, and of the end."""
+
+    begun: float
+    first: float
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """The reply is over. `warnings` are sentences about what could not be honoured, `dropped` the messages
     that had no room."""
@@ -75,6 +85,7 @@ class End:
     finish: Finish
     usage: Usage
     levels: tuple[LevelUse, ...]
+    times: Times
     warnings: tuple[str, ...] = ()
     dropped: int = 0
 
@@ -88,12 +99,15 @@ class Reply:
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._finishing = Finishing("stop")
+        self._begun, self._first = time.monotonic(), 0.0
 
     async def next(self) -> Part:
         """The next part; nothing comes after the end. A wait for it may be given up and begun again. Raises
         `TurnError`."""
         while True:
             event = await self._turn.next()
+            if isinstance(event, TextDelta | CallsWanted):
+                self._first = self._first or time.monotonic()
             if isinstance(event, TextDelta):
                 return event.text
             if isinstance(event, CallsWanted):
@@ -106,7 +120,9 @@ class Reply:
                 dropped = event.dropped if isinstance(event, TurnFinished) else 0
                 why = self._finishing
                 usage = Usage.of(event.levels)
-                return End(event.turn, why.finish, usage, event.levels, why.warnings, dropped)
+                now = time.monotonic()
+                times = Times(self._begun, self._first or now, now)
+                return End(event.turn, why.finish, usage, event.levels, times, why.warnings, dropped)
 
     async def whole(self) -> tuple[str, tuple[Wanted, ...], End]:
         """All text, all calls and the end. Raises `TurnError`."""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from muleteer.errors import MuleteerError
-from muleteer.gateway.guests import End, TurnError
+from muleteer.gateway.guests import End, Part, Times, TurnError
 from muleteer.harness.guests.ask import MisplacedError, Wanted
 
 Json = dict[str, Any]
 Fill = Callable[[str, Sequence[Wanted]], Json]  # the part of an object that says something
 
+LINES = "application/x-ndjson"
 NO_MODEL = "model {name!r} not found; this device has {known}, and `muleteer model use` chooses another one"
 
 
@@ -37,35 +38,31 @@ def in_generate(text: str, calls: Sequence[Wanted] = ()) -> Json:
     return {"response": text}
 
 
-@dataclass(slots=True)
-class Clock:
-    """Seconds on a clock that only goes forward: of the request, of the turn's begin, of the first word."""
-
-    asked: float
-    begun: float = 0.0
-    first: float = 0.0
-
-    def durations(self, now: float) -> Json:
-        """`prompt_eval_duration` is all until the first word, planning and tools included."""
-        first = self.first or now
-        return {
-            "total_duration": _ns(now - self.asked),
-            "load_duration": _ns(self.begun - self.asked),
-            "prompt_eval_duration": _ns(first - self.begun),
-            "eval_duration": _ns(now - first),
-        }
-
-
 class Teller:
-    """Says one reply. `warnings` are those of the request; the reply may have more."""
+    """Says one reply to what was `asked` at that second of a clock that only goes forward. `warnings` are
+    those of the request; the reply may have more."""
 
-    def __init__(self, model: str, fill: Fill, warnings: Sequence[str] = ()) -> None:
-        self._model, self._fill, self._warnings = model, fill, tuple(warnings)
+    headers: Final = {"content-type": LINES, "cache-control": "no-cache, no-transform"}
 
-    def piece(self, text: str, calls: Sequence[Wanted] = ()) -> Json:
-        return {**self._head(), **self._fill(text, calls), "done": False}
+    def __init__(self, model: str, fill: Fill, asked: float, warnings: Sequence[str] = ()) -> None:
+        self._model, self._fill, self._asked, self._warnings = model, fill, asked, tuple(warnings)
 
-    def end(self, end: End, clock: Clock, now: float, text: str = "", calls: Sequence[Wanted] = ()) -> Json:
+    def opening(self) -> bytes:
+        return b""
+
+    def piece(self, part: Part) -> bytes:
+        if isinstance(part, End):
+            return line(self.whole("", (), part))
+        said = self._fill(part, ()) if isinstance(part, str) else self._fill("", part)
+        return line({**self._head(), **said, "done": False})
+
+    def silence(self) -> bytes:
+        return self.piece("")
+
+    def failure(self, error: MuleteerError | TurnError) -> bytes:
+        return line({"error": fault(error)[1]})
+
+    def whole(self, text: str, calls: Sequence[Wanted], end: End) -> Json:
         """The last object, or the only one. `prompt_eval_count` are the tokens of all prompts of the turn, of
         which so many were cached, `eval_count` those of the reply."""
         usage = end.usage
@@ -74,7 +71,7 @@ class Teller:
             **self._fill(text, calls),
             "done": True,
             "done_reason": "length" if end.finish == "length" else "stop",
-            **clock.durations(now),
+            **self._durations(end.times),
             "prompt_eval_count": usage.prompt,
             "prompt_eval_cached_count": usage.cached,
             "eval_count": usage.completion - usage.hidden,
@@ -90,6 +87,15 @@ class Teller:
         """The answer to a request that asked for nothing but the model, `load` or `unload`."""
         told = {"muleteer": {"warnings": [*self._warnings, *warnings]}}
         return {**self._head(), **self._fill("", ()), "done": True, "done_reason": reason, **told}
+
+    def _durations(self, times: Times) -> Json:
+        """`prompt_eval_duration` is all until the first word, planning and tools included."""
+        return {
+            "total_duration": _ns(times.ended - self._asked),
+            "load_duration": _ns(times.begun - self._asked),
+            "prompt_eval_duration": _ns(times.first - times.begun),
+            "eval_duration": _ns(times.ended - times.first),
+        }
 
     def _head(self) -> Json:
         return {"model": self._model, "created_at": moment(datetime.now(UTC))}

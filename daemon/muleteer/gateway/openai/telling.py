@@ -10,7 +10,7 @@ import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from muleteer.errors import (
     EngineBusyError,
@@ -20,14 +20,13 @@ from muleteer.errors import (
     TooLongError,
     TooManyError,
 )
-from muleteer.gateway.guests import End, TurnError, Usage
+from muleteer.gateway.guests import End, Part, TurnError, Usage
 from muleteer.gateway.reading import WrongError
-from muleteer.gateway.replies import RETRY_SECONDS
+from muleteer.gateway.replies import EVENT_STREAM, RETRY_SECONDS
 from muleteer.harness.guests.ask import MisplacedError, Wanted
 
 Json = dict[str, Any]
 DONE = b"data: [DONE]\n\n"
-KEEP_ALIVE = b": keep-alive\n\n"
 
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 TOO_LONG = "context_length_exceeded"
@@ -49,40 +48,48 @@ class Head:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
 
 
-def whole(head: Head, text: str, calls: Sequence[Wanted], end: End) -> Json:
-    """A reply in one piece."""
-    message: Json = {"role": "assistant", "content": text or (None if calls else ""), "refusal": None}
-    if calls:
-        message["tool_calls"] = [_call(call) for call in calls]
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": end.finish}
-    return {
-        **head.fields("chat.completion"),
-        "choices": [choice],
-        "usage": usage(end.usage),
-        "muleteer": _ours(end),
-    }
+class Teller:
+    """Says one reply. With `include_usage`, the last piece of a stream tells it, as the others say that they
+    do not."""
 
-
-class Pieces:
-    """A reply in pieces; with `usage`, the last one tells it, as the others say that they do not."""
+    headers: Final = EVENT_STREAM
 
     def __init__(self, head: Head, include_usage: bool) -> None:
         self._head, self._usage = head, include_usage
         self._calls = 0
 
+    def whole(self, text: str, calls: Sequence[Wanted], end: End) -> Json:
+        message: Json = {"role": "assistant", "content": text or (None if calls else ""), "refusal": None}
+        if calls:
+            message["tool_calls"] = [_call(call) for call in calls]
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": end.finish}
+        return {
+            **self._head.fields("chat.completion"),
+            "choices": [choice],
+            "usage": usage(end.usage),
+            "muleteer": _ours(end),
+        }
+
     def opening(self) -> bytes:
         return self._piece({"role": "assistant", "content": ""})
 
-    def text(self, text: str) -> bytes:
-        return self._piece({"content": text})
-
-    def calls(self, calls: Sequence[Wanted]) -> bytes:
-        first, self._calls = self._calls, self._calls + len(calls)
+    def piece(self, part: Part) -> bytes:
+        if isinstance(part, str):
+            return self._piece({"content": part})
+        if isinstance(part, End):
+            return self._end(part)
+        first, self._calls = self._calls, self._calls + len(part)
         return self._piece(
-            {"tool_calls": [{"index": i, **_call(call)} for i, call in enumerate(calls, first)]}
+            {"tool_calls": [{"index": i, **_call(call)} for i, call in enumerate(part, first)]}
         )
 
-    def end(self, end: End) -> bytes:
+    def silence(self) -> bytes:
+        return b": keep-alive\n\n"
+
+    def failure(self, error: MuleteerError | TurnError) -> bytes:
+        return event(fault_of(error).fields())
+
+    def _end(self, end: End) -> bytes:
         """Everything that is still to be said."""
         pieces = self._piece({}, end.finish, {"muleteer": _ours(end)})
         if self._usage:
