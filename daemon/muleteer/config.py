@@ -38,6 +38,7 @@ from muleteer.settings.seat import SeatSettings
 from muleteer.settings.sections import Budgets, EngineSettings, GatewaySettings, LogSettings, Place
 from muleteer.settings.service import ServiceSettings
 from muleteer.settings.wyoming import WyomingSettings
+from muleteer.voice.settings import VoiceSettings
 
 # What must be resident at once: a level's prompt and output, and the planner's constant part while answering.
 FIT_TOGETHER = (
@@ -74,6 +75,9 @@ class Settings(BaseSettings):
     gateway: GatewaySettings = Field(default_factory=GatewaySettings, description="where clients connect")
     wyoming: WyomingSettings = Field(
         default_factory=WyomingSettings, description="where voice pipelines connect"
+    )
+    voice: VoiceSettings = Field(
+        default_factory=VoiceSettings, description="parts of `muleteer voice`"
     )
     files: FilesSettings = Field(default_factory=FilesSettings, description="folders of documents")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="what is kept of past turns")

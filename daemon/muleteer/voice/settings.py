@@ -1,0 +1,73 @@
+"""The section `voice` of the settings: which parts a spoken conversation is made of, and their limits."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from muleteer.settings.sections import Count, Section, Words
+
+LOCAL = "local"
+COMMANDS = "commands"
+ELSEWHERE = re.compile(r"wyoming://(?:[0-9A-Za-z._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+
+
+def _here_or_elsewhere(value: str) -> str:
+    if value != LOCAL and not ELSEWHERE.fullmatch(value):
+        raise ValueError("must be local, or the address of a server like wyoming://192.168.1.20:10300")
+    return value
+
+
+def _recognizer(value: str) -> str:
+    return value if value == COMMANDS else _here_or_elsewhere(value)
+
+
+Part = Annotated[Words, Field(max_length=300), AfterValidator(_here_or_elsewhere)]
+
+
+class VoiceSettings(Section):
+    """A microphone and a speaker as a way to talk to this device; for `muleteer voice`."""
+
+    microphone: Words = Field(
+        "", max_length=200, description="part of the microphone's name; empty: the system's default"
+    )
+    speaker: Words = Field(
+        "", max_length=200, description="part of the speaker's name; empty: the system's default"
+    )
+    wake: Part = Field(LOCAL, description="what hears the wake word: local, or wyoming://HOST:PORT")
+    wake_word: Words = Field(
+        "okay_nabu",
+        min_length=1,
+        max_length=4096,
+        description="okay_nabu, hey_jarvis, hey_mycroft, alexa, or the JSON file of another microWakeWord",
+    )
+    recognizer: Annotated[Words, Field(max_length=300), AfterValidator(_recognizer)] = Field(
+        LOCAL,
+        description="speech to text: local, commands (a smaller one that knows the skills' examples only, in "
+        "English), or wyoming://HOST:PORT",
+    )
+    weights: Words = Field(
+        "auto",
+        min_length=1,
+        max_length=4096,
+        description="of local: auto, base, tiny.en, or a folder with a Whisper model as CTranslate2 has it",
+    )
+    threads: Count = Field(
+        0, ge=0, le=64, description="threads of local; 0: one per physical core, at most four"
+    )
+    memory: Count = Field(
+        768,
+        ge=256,
+        le=16_384,
+        description="MiB that the recogniser's process may take; base was seen to need 392 at its worst",
+    )
+    speech: Part = Field(LOCAL, description="text to speech: local (espeak-ng), or wyoming://HOST:PORT")
+    voice: Words = Field(
+        "", max_length=100, description="voice of local, as espeak-ng --voices has it; empty: the language's"
+    )
+    speed: Count = Field(160, ge=80, le=450, description="words a minute of local; the range of espeak-ng")
+    language: Literal["", "en", "de", "es", "fr", "it", "nl", "pt", "tr"] = Field(
+        "", description="what is spoken and answered; empty: the language of this device"
+    )
