@@ -76,9 +76,7 @@ class Settings(BaseSettings):
     wyoming: WyomingSettings = Field(
         default_factory=WyomingSettings, description="where voice pipelines connect"
     )
-    voice: VoiceSettings = Field(
-        default_factory=VoiceSettings, description="parts of `muleteer voice`"
-    )
+    voice: VoiceSettings = Field(default_factory=VoiceSettings, description="parts of `muleteer voice`")
     files: FilesSettings = Field(default_factory=FilesSettings, description="folders of documents")
     memory: MemorySettings = Field(default_factory=MemorySettings, description="what is kept of past turns")
     tools: ToolsSettings = Field(default_factory=ToolsSettings, description="what tools may do")
