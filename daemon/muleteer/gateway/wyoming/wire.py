@@ -9,15 +9,28 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from wyoming.event import Event
 from wyoming.version import __version__
 
 LONGEST_LINE = 64 << 10  # bytes of a header, in which old clients put the data, too
 LONGEST_DATA = 128 << 10  # bytes; the longest message there is, and what JSON makes of it
-LONGEST_PAYLOAD = 64 << 10  # bytes of what is dropped here: sound, of which pipelines send 2 kB at once
+LONGEST_PAYLOAD = 64 << 10  # bytes; sound, of which pipelines send 2 kB at once
 LONGEST_TYPE = 64  # characters
 EVENT_SECONDS = 10.0  # from an event's first byte to its last
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What a peer may send at once, in bytes, and whether its payload is kept or only read past."""
+
+    data: int = LONGEST_DATA
+    payload: int = LONGEST_PAYLOAD
+    keeps_payload: bool = False
+
+
+CLIENTS = Sizes()  # who sends text to the daemon; what sound comes along is dropped
 
 
 class BadEventError(Exception):
@@ -25,7 +38,10 @@ class BadEventError(Exception):
 
 
 async def read_event(
-    reader: asyncio.StreamReader, seconds: float = EVENT_SECONDS, begun: Callable[[], None] = lambda: None
+    reader: asyncio.StreamReader,
+    seconds: float = EVENT_SECONDS,
+    begun: Callable[[], None] = lambda: None,
+    sizes: Sizes = CLIENTS,
 ) -> Event | None:
     """The next event; None when the peer has hung up. `reader` must be limited to `LONGEST_LINE`. Waits for
     the first byte without an end, until it is cancelled; then `begun` is called. Raises `BadEventError`."""
@@ -35,7 +51,7 @@ async def read_event(
     begun()
     try:
         async with asyncio.timeout(seconds):
-            return await _read(first, reader)
+            return await _read(first, reader, sizes)
     except TimeoutError:
         raise BadEventError(f"The event did not arrive within {seconds:g} seconds; send it whole.") from None
     except asyncio.LimitOverrunError:
@@ -44,7 +60,7 @@ async def read_event(
         return None
 
 
-async def _read(first: bytes, reader: asyncio.StreamReader) -> Event:
+async def _read(first: bytes, reader: asyncio.StreamReader, sizes: Sizes) -> Event:
     line = first if first == b"\n" else first + await reader.readuntil(b"\n")
     header = _object(line, "header")
     kind, data = header.get("type"), header.get("data")
@@ -53,11 +69,12 @@ async def _read(first: bytes, reader: asyncio.StreamReader) -> Event:
     if data is not None and not isinstance(data, dict):
         raise BadEventError('"data" must be a JSON object.')
     data = dict(data or {})
-    if length := _length(header, "data_length", LONGEST_DATA):
+    if length := _length(header, "data_length", sizes.data):
         data |= _object(await reader.readexactly(length), "data")
-    if length := _length(header, "payload_length", LONGEST_PAYLOAD):
-        await reader.readexactly(length)
-    return Event(kind, data)
+    payload = None
+    if length := _length(header, "payload_length", sizes.payload):
+        payload = await reader.readexactly(length)
+    return Event(kind, data, payload if sizes.keeps_payload else None)
 
 
 def _length(header: dict[str, object], key: str, most: int) -> int:
@@ -84,4 +101,6 @@ def encode_event(event: Event) -> bytes:
     if event.data:
         data = json.dumps(event.data, ensure_ascii=False).encode(errors="replace")
         header["data_length"] = len(data)
-    return json.dumps(header).encode() + b"\n" + data
+    if event.payload:
+        header["payload_length"] = len(event.payload)
+    return json.dumps(header).encode() + b"\n" + data + (event.payload or b"")
