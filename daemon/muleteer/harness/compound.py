@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from muleteer.harness import rules, wishes
-from muleteer.harness.conditions import condition
+from muleteer.harness.conditions import clauses
 from muleteer.harness.orders import negated
 from muleteer.harness.signals import Plan
 
@@ -83,7 +83,7 @@ def cuts(message: str, language: str = "en") -> list[list[Part]]:
     """The ways in which a message in this language may be cut, of those into so many parts the likeliest
     first; none where it may not."""
     joints = [each for each in _JOINTS[language].finditer(message) if not _is_told(message, each)]
-    if not 0 < len(joints) < MOST_PARTS or condition(message) or negated(message):
+    if not 0 < len(joints) < MOST_PARTS or clauses(message) or negated(message):
         return []
     if _TOGETHER.search(message):
         return []

@@ -42,12 +42,17 @@ _KNOWN = {language: frozenset(words.split()) for language, words in _WORDS.items
 
 def language(message: str, fallback: str = "en") -> str:
     """One of `LANGUAGES`: the one that most small words of the message belong to, if it is one alone."""
+    found = scores(message)
+    most = max(found.values())
+    likely = [each for each, score in found.items() if score == most]
+    return fallback if not most or fallback in likely or len(likely) > 1 else likely[0]
+
+
+def scores(message: str) -> dict[str, int]:
+    """How much each language has for it: its small words in the message, and letters of its own."""
     said = message.lower().replace("i\N{COMBINING DOT ABOVE}", "i")
     words = _WORD.findall(said)
-    scores = {each: _score(each, words, said) for each in LANGUAGES}
-    most = max(scores.values())
-    likely = [each for each, score in scores.items() if score == most]
-    return fallback if not most or fallback in likely or len(likely) > 1 else likely[0]
+    return {each: _score(each, words, said) for each in LANGUAGES}
 
 
 def _score(language: str, words: list[str], said: str) -> int:

@@ -10,11 +10,10 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from muleteer.harness.conditions import CLAUSE, condition, holds
+from muleteer.harness.conditions import SENTENCE, clauses, holds, without
 from muleteer.harness.phrases import ENGLISH, Phrases
 from muleteer.toolbox import Tool
 
-_SENTENCE = re.compile(r"(?:[^.!?;\n]|(?<=\d)\.(?=\d))+[.!?;]*")
 _NEGATED = re.compile(
     r"\b(?:not|never|nicht|kein\w*|nie|niemals|nunca|jamás|pas|jamais)\b"
     r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b|\bno (?:\w+es|\w+as)\b",
@@ -34,7 +33,7 @@ _WORD = re.compile(r"\w{3,}")
 
 def orders(message: str) -> bool:
     """Whether a sentence of it can be an order: none that negates, and none that only asks."""
-    return any(_orders(sentence) for sentence in _SENTENCE.findall(message))
+    return any(_orders(sentence) for sentence in SENTENCE.findall(message))
 
 
 def negated(message: str) -> bool:
@@ -57,8 +56,9 @@ def refusal(
         return ""
     if not orders(message):
         return words.no_order
-    if clause := condition(message):
-        met = holds(clause, found)
+    if conditions := clauses(message):
+        clause = ", ".join(each.text for each in conditions)
+        met = holds(conditions[0], found) if len(conditions) == 1 else None
         if met is None:
             return words.undecided.format(clause=clause)
         if not met:
@@ -73,9 +73,9 @@ def refusal(
 
 
 def _orders(sentence: str) -> bool:
-    if _ABOUT.search(sentence) or _ASKING.search(sentence):
+    rest = without(sentence)
+    if _ABOUT.search(rest) or _ASKING.search(rest):
         return False
-    rest = CLAUSE.sub(" ", sentence)
     return bool(_WORD.search(rest)) and not _NEGATED.search(rest)
 
 
