@@ -17,12 +17,27 @@ from muleteer.harness.turn import Harness
 from muleteer.settings.sections import Budgets
 from tests.gateway.scripted import StubEngine
 from tests.harness.conftest import House
-from tests.harness.scripted import Scripted, ScriptedBrain
+from tests.harness.scripted import Choose, Fill, Scripted, ScriptedBrain, Write
 
 CONTEXT = 4096
 LIMIT = 2
 PLACE = {"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}
 WEATHER = ToolSpec("weather", "Tell the weather.", PLACE)
+
+# Bodies and what the brain says to them, in a format or the other.
+HELLO: list[Any] = [{"role": "user", "content": "hello"}]
+RAIN: list[Any] = [{"role": "user", "content": "Rain in Oslo and Rome?"}]
+TOOL: Any = {
+    "type": "function",
+    "function": {"name": "weather", "description": "Tell the weather.", "parameters": PLACE},
+}
+REPLY = (Choose({"reply": 1.0}), Write(("Hello, ", "dear ", "friend.")))
+BOTH = (
+    Choose({"weather": 1.0}),
+    Fill({"place": "Oslo"}),
+    Choose({"weather": 1.0}),
+    Fill({"place": "Rome"}),
+)
 
 
 @dataclass

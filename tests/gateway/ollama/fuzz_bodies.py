@@ -7,8 +7,6 @@ python -m tests.gateway.ollama.fuzz_bodies SEED RUNS
 from __future__ import annotations
 
 import contextlib
-import copy
-import json
 import random
 import sys
 
@@ -16,6 +14,7 @@ from muleteer.errors import RequestError
 from muleteer.gateway.ollama.wire import CHAT, GENERATE, IGNORED, chat, generate
 from muleteer.gateway.reading import read
 from muleteer.harness.guests import talk
+from tests.gateway.spoiling import VALUES, spoilt
 
 CALL = {"function": {"name": "f", "arguments": {"a": 1}}}
 COMMON: dict[str, object] = {
@@ -39,42 +38,6 @@ WHOLE: dict[str, object] = {
     "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
 }
 PROMPT: dict[str, object] = {**COMMON, "prompt": "hello", "system": "short", "format": "json", "raw": False}
-VALUES: tuple[object, ...] = (
-    *(None, True, 0, -1, 2**70, 1.5, 1e300, "", "{", "0s", "json", "x\0", "é" * 99),
-    *([], {}, [[[]]], [None], [1, 2], CALL, {"role": "tool", "content": "x"}),
-)
-
-
-def body(whole: dict[str, object], chance: random.Random) -> bytes:
-    """Some bytes that are nearly, or not at all, a body."""
-    made = json.loads(json.dumps(whole))
-    for _ in range(chance.randrange(4)):
-        _change(made, chance)
-    content = json.dumps(made).encode()
-    match chance.randrange(6):
-        case 0:
-            return content[: chance.randrange(len(content))]
-        case 1:
-            return bytes(each ^ (chance.random() < 0.005) << chance.randrange(8) for each in content)
-        case 2:
-            return content.replace(b"hello", chance.choice((b"\\ud800", b"\xff", b"\\u0000", b'","role":"')))
-        case 3:
-            return b'{"messages":' + b'[{"content":' * chance.randrange(3000)
-    return content
-
-
-def _change(value: object, chance: random.Random) -> None:
-    """One value somewhere in it is another one, or has another key."""
-    while isinstance(value, dict | list) and value:
-        key = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
-        inner = value[key]
-        if not isinstance(inner, dict | list) or not inner or chance.random() < 0.3:
-            if isinstance(value, dict) and chance.random() < 0.3:
-                del value[key]
-                key = chance.choice([*sorted(CHAT | GENERATE | IGNORED), "x"])
-            value[key] = copy.deepcopy(chance.choice(VALUES))
-            return
-        value = inner
 
 
 def fuzz(seed: int, runs: int) -> int:
@@ -83,7 +46,8 @@ def fuzz(seed: int, runs: int) -> int:
     for _ in range(runs):
         parse, whole = chance.choice(((chat, WHOLE), (generate, PROMPT)))
         with contextlib.suppress(RequestError):
-            wish = parse(read(body(whole, chance)), 4096)
+            body = spoilt(whole, chance, (*VALUES, CALL), CHAT | GENERATE | IGNORED)
+            wish = parse(read(body), 4096)
             if wish.ask:
                 talk.read(wish.ask.messages)
             taken += 1

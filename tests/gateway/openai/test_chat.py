@@ -14,22 +14,8 @@ from muleteer.errors import EngineBusyError, LoadingError
 from muleteer.harness.staged import NONE
 from tests.gateway.openai.conftest import Client
 from tests.gateway.scripted import connect, within
-from tests.gateway.visiting import CONTEXT, LIMIT, PLACE
+from tests.gateway.visiting import BOTH, CONTEXT, HELLO, LIMIT, PLACE, RAIN, REPLY, TOOL
 from tests.harness.scripted import Choose, Fill, StuckBrain, Write
-
-HELLO: list[Any] = [{"role": "user", "content": "hello"}]
-RAIN: list[Any] = [{"role": "user", "content": "Rain in Oslo and Rome?"}]
-TOOL: Any = {
-    "type": "function",
-    "function": {"name": "weather", "description": "Tell the weather.", "parameters": PLACE},
-}
-REPLY = (Choose({"reply": 1.0}), Write(("Hello, ", "dear ", "friend.")))
-BOTH = (
-    Choose({"weather": 1.0}),
-    Fill({"place": "Oslo"}),
-    Choose({"weather": 1.0}),
-    Fill({"place": "Rome"}),
-)
 
 
 async def test_a_reply_of_our_own_skills(client: Client) -> None:
