@@ -14,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+import muleteer.harness.likeness  # noqa: F401 (so that numpy is loaded as the daemon loads it)
 from muleteer.engine import models
 from tests.home import write_home, write_serial
 from tests.ports.microcontroller import Microcontroller, greenhouse

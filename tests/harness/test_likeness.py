@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,3 +59,22 @@ def test_scores_are_finite_and_repeatable(message: str) -> None:
     scores = likeness.scores(message)
     assert scores == likeness.scores(message)
     assert all(-10 < score < 10 for score in scores.values())
+
+
+FIT = """
+import os
+from muleteer.harness.likeness import Likeness
+fitted = Likeness({str(label): [f"say {label} {each}" for each in range(10)] for label in range(60)})
+fitted.scores("say 7")
+print(len(os.listdir("/proc/self/task")), os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+
+
+def test_fitting_has_no_threads_of_its_own_which_could_wait_for_each_other() -> None:
+    """And what the daemon starts may have as many as it likes."""
+    for told in (None, "3"):
+        environment = os.environ | ({"OPENBLAS_NUM_THREADS": told} if told else {})
+        done = subprocess.run(
+            [sys.executable, "-c", FIT], env=environment, stdout=subprocess.PIPE, check=True
+        )
+        assert done.stdout.decode().split() == ["1", str(told)]

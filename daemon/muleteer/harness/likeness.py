@@ -9,13 +9,24 @@ Deterministic.
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+# OpenBLAS reads this once, as numpy is loaded. Threads of its own gain nothing on some hundred equations, and
+# on a busy machine one was not woken: then the caller spins for ever.
+THREADS = "OPENBLAS_NUM_THREADS"
+_told = os.environ.get(THREADS)
+os.environ[THREADS] = "1"
+import numpy as np  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+
+if _told is None:
+    del os.environ[THREADS]  # other people's programs decide for themselves
+else:
+    os.environ[THREADS] = _told
 
 # How far the fit may miss an example for simpler weights; from 0.03 to 0.3 all serve the development half
 # of the routing battery alike.
