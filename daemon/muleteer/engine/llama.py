@@ -104,6 +104,7 @@ class Llama:
         self._vocab = llama_cpp.llama_model_get_vocab(self._model)
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.vocabulary: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
+        self._row = ctypes.c_float * self.vocabulary
 
     def close(self) -> None:
         """Free everything native; safe to call twice."""
@@ -144,7 +145,7 @@ class Llama:
     def logits(self, row: int) -> Logits:
         """Logits after a row that wanted them: a view, `(vocabulary,)`, valid until the next evaluation."""
         pointer = llama_cpp.llama_get_logits_ith(self._context, row)
-        return np.ctypeslib.as_array(pointer, (self.vocabulary,))
+        return np.frombuffer(self._row.from_address(ctypes.addressof(pointer.contents)), np.float32)
 
     def copy(self, source: int, target: int, length: int) -> None:
         """Let `target` (empty) share the first `length` tokens of `source`."""
