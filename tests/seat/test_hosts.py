@@ -96,21 +96,26 @@ def test_devices_with_one_hostname_are_one_household(devices: list[Device]) -> N
     wait_until(lambda: listed() == others, *devices)
 
 
-def test_an_idle_household_costs_next_to_nothing(devices: list[Device]) -> None:
+def idle(devices: list[Device], beats: float) -> None:
+    """Measure what all of them cost over so many heartbeats in which nothing happens."""
     wait_until(lambda: all(each.seat()["since_s"] > CALM for each in devices), *devices)
-    _, (other, _) = apart(devices)
+    _, (other, *_) = apart(devices)
     sent = other.host.sent()
     wait_until(lambda: other.host.sent() != sent, *devices)  # a heartbeat was answered
     before = [(each.host.sent(), each.cpu()) for each in devices]
     began = time.monotonic()
-    time.sleep(14.5 * Timing().heartbeat * TICK_SECONDS)
+    time.sleep(beats * Timing().heartbeat * TICK_SECONDS)
     seconds = time.monotonic() - began
     for (sent, used), device in zip(before, devices, strict=True):
         rate, share = (device.host.sent() - sent) / seconds, (device.cpu() - used) / seconds
-        report(f"{device.seat()['role']}, sent", rate, "bytes/s")
-        report(f"{device.seat()['role']}, processor", share * 100, "%")
+        report(f"{device.seat()['role']} of {len(devices)}, sent", rate, "bytes/s")
+        report(f"{device.seat()['role']} of {len(devices)}, processor", share * 100, "%")
         assert share < IDLE_SHARE
         assert rate < IDLE_BYTES
+
+
+def test_an_idle_household_costs_next_to_nothing(devices: list[Device]) -> None:
+    idle(devices, 7.5)
 
 
 def test_after_kill_9_another_device_drives(devices: list[Device]) -> None:
@@ -275,8 +280,9 @@ def test_without_mdns_devices_are_alone_until_they_are_told_addresses() -> None:
         report("to one driver after both answer", wait_until(lambda: one_driver(devices), *devices))
 
 
-def test_five_devices_split_and_healed() -> None:
+def test_five_devices_idle_split_and_healed() -> None:
     with household(["attic", "bath", "cellar", "den", "entry"]) as (network, devices):
+        idle(devices, 7.5)
         driver, rest = apart(devices)
         minority, majority = [driver, rest[0]], rest[1:]
         network.split(*(each.host for each in minority))

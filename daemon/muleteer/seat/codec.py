@@ -24,7 +24,7 @@ LONGEST_ID = 64  # characters
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def message_frame(message: Message) -> dict[str, object]:
+def message_frame(message: Message) -> dict[str, bytes]:
     """`{"e": bytes}`: a byte with the kind and flags; term, term and version of its membership, clock,
     released, boot; and in JSON, if there is either, `[successor, members]`."""
     enclosed = membership_fields(message.membership) if message.membership else None

@@ -54,6 +54,7 @@ class Link:
     ) -> None:
         self.peer, self.address, self.dialed = peer, address, dialed
         self.local = str(writer.get_extra_info("sockname")[0]).removeprefix("::ffff:")
+        self.remote: tuple[str | int, ...] = writer.get_extra_info("peername")
         self._reader, self._writer = reader, writer
         self._sent = self._received = 0
         self._loop = asyncio.get_running_loop()
@@ -83,8 +84,7 @@ class Link:
             while True:
                 body = await read_frame(self._reader, self._received + 1)
                 self._received += 1
-                self.heard = self._loop.time()
-                if not self._allowed.take(self.heard):
+                if not self.noted():
                     raise BadFrameError("there are too many of them")
                 yield body
         except BadFrameError as error:
@@ -92,6 +92,11 @@ class Link:
             raise BrokenLinkError(self.reason) from error
         except (OSError, EOFError) as error:
             raise BrokenLinkError(self.reason or "the connection ended") from error
+
+    def noted(self) -> bool:
+        """Something of the peer has come; whether it may send so much."""
+        self.heard = self._loop.time()
+        return self._allowed.take(self.heard)
 
     def cut(self, reason: str) -> None:
         """End it at once, whatever was still to be sent. The first reason counts."""
@@ -102,9 +107,12 @@ class Link:
         """End it when what was sent is on its way, or after a moment."""
         self.reason = self.reason or "it was closed here"
         self._writer.close()
-        with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(0.5):
-                await self._writer.wait_closed()
+        try:
+            with contextlib.suppress(OSError, TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await self._writer.wait_closed()
+        finally:
+            self._writer.transport.abort()  # the end of TLS would wait for the other side
 
 
 def tune(sock: socket.socket) -> None:

@@ -57,6 +57,11 @@ class Message:
     boot: int = 0
     membership: Membership | None = None
 
+    @property
+    def is_beat(self) -> bool:
+        """Whether it is short, frequent, and repeated when it is not answered."""
+        return self.kind in (Kind.HEARTBEAT, Kind.HEARTBEAT_REPLY) and self.membership is None
+
 
 @dataclass(frozen=True, slots=True)
 class Durable:

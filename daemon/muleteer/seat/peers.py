@@ -18,6 +18,7 @@ from typing import Protocol
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from muleteer.seat.beats import Beats
 from muleteer.seat.door import Door
 from muleteer.seat.identity import Identity
 from muleteer.seat.link import Address, BrokenLinkError, Link, tune
@@ -38,6 +39,7 @@ A_WHILE = 600.0  # seconds
 REFUSED_SECONDS = 10.0  # a device that is refused as one of two is told so at each try, some seconds apart
 LONGEST_START = 32  # characters
 MOST_ADDRESSES = 8  # of one member; its interfaces
+MISUNDERSTOOD = (ValueError, TypeError, OverflowError)  # `Owner.heard` cannot make anything of it
 
 
 class Owner(Protocol):
@@ -64,6 +66,7 @@ class Peers:
         self._passing = Ed25519PrivateKey.generate()
         self._contexts: Contexts = contexts(identity, None, self._passing)
         self._door = Door(self._contexts.accept, self._accepted, owner.newcomer)
+        self._beats = Beats(self._beat_came)
         self.links: dict[str, Link] = {}
         self._dialers: dict[str, asyncio.Task[None]] = {}
         self._wake: dict[str, asyncio.Event] = {}
@@ -85,11 +88,13 @@ class Peers:
     def open(self, port: int) -> None:
         """Let others connect. Raises `OSError`."""
         self._door.open(port)
+        self._beats.open(self.port)
 
     async def close(self) -> None:
         """Say goodbye to nobody, hang up on all."""
         await self._end(self._dialers)
         await asyncio.gather(*(link.close() for link in list(self.links.values())))
+        self._beats.close()
         await self._door.close()
 
     def trust(self, roster: Roster | None) -> None:
@@ -174,6 +179,11 @@ class Peers:
         link = self.links.get(peer)
         return link is not None and link.send(body)
 
+    def beat(self, peer: str, body: Mapping[str, bytes]) -> bool:
+        """Send a packed message (`codec`) that may be lost, for fewer bytes where that goes."""
+        link = self.links.get(peer)
+        return link is not None and (self._beats.send(link, body["e"]) or link.send(body))
+
     async def visit(
         self, address: Address
     ) -> tuple[Shown, asyncio.StreamReader, asyncio.StreamWriter] | None:
@@ -230,21 +240,32 @@ class Peers:
         if before:
             before.cut("a newer connection took its place")
         log.debug("connected with %s at %s", link.peer[:8], link.address)
+        link.send(self._beats.invite(link))
         if before is None:
             self._owner.linked(link.peer)
         try:
             async for body in link.frames():
-                self._owner.heard(link.peer, body)
+                if body.get("k") == "beat":
+                    self._beats.invited(link, body)
+                else:
+                    self._owner.heard(link.peer, body)
         except BrokenLinkError as error:
             log.debug("connection with %s lost: %s", link.peer[:8], error)
-        except (ValueError, TypeError, OverflowError) as error:  # `heard` cannot make anything of it
+        except MISUNDERSTOOD as error:
             link.cut(f"a frame of it cannot be understood: {error}")
         finally:
             link.cut("it was closed here")
+            self._beats.drop(link)
             if self.links.get(link.peer) is link:
                 del self.links[link.peer]
                 self._owner.lost(link.peer, link.reason)
                 self._hurry(link)
+
+    def _beat_came(self, link: Link, content: bytes) -> None:
+        try:
+            self._owner.heard(link.peer, {"e": content})
+        except MISUNDERSTOOD as error:
+            link.cut(f"a datagram of it cannot be understood: {error}")
 
     def _hurry(self, link: Link) -> None:
         """Dial at once who was connected for a while."""
@@ -264,7 +285,9 @@ class Peers:
             self._dropped.discard(peer)
             for address in self._candidates(peer) if turn else ():
                 link = None if peer in self.links else await self._dial(address)
-                if link and not (patient and link.peer in self.links):
+                if link and patient and link.peer in self.links:
+                    link.cut("it has dialled meanwhile")
+                elif link:
                     await self._serve(link)
                     missed_since = loop.time()
             if peer in self.links:
@@ -290,6 +313,9 @@ class Peers:
                 hello = await read_frame(reader, 1)
         except (OSError, EOFError, TimeoutError, BadFrameError):
             hello = {}
+        except asyncio.CancelledError:
+            writer.transport.abort()
+            raise
         member = self._member(vouched(certificate, hello)) if certificate and hello else None
         if member and hello.get("gone"):
             self._owner.sent_away(member.id)
@@ -310,9 +336,12 @@ class Peers:
         self._refused_at = asyncio.get_running_loop().time()
         writer.write(encode(self.here(), 1))
         writer.close()
-        with contextlib.suppress(OSError, TimeoutError):
-            async with asyncio.timeout(HELLO_SECONDS):
-                await writer.wait_closed()
+        try:
+            with contextlib.suppress(OSError, TimeoutError):
+                async with asyncio.timeout(HELLO_SECONDS):
+                    await writer.wait_closed()
+        finally:
+            writer.transport.abort()
 
     async def _end(self, tasks: dict[str, asyncio.Task[None]]) -> None:
         for task in tasks.values():

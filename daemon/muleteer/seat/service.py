@@ -243,7 +243,8 @@ class SeatService:
 
     def send(self, message: Message) -> None:
         log.debug("says %s", message)
-        self.peers.send(message.target, message_frame(message))
+        send = self.peers.beat if message.is_beat else self.peers.send
+        send(message.target, message_frame(message))
 
     def changed(self, change: RoleChange) -> None:
         log.info("%s", self.view.named(change.line()))
