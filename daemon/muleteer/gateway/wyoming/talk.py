@@ -22,10 +22,10 @@ from muleteer.errors import MuleteerError
 from muleteer.gateway.requests import LONGEST_MESSAGE
 from muleteer.gateway.running import Turn
 from muleteer.gateway.turns import Turns
-from muleteer.gateway.wyoming.sentences import Sentences
 from muleteer.harness.assent import assent
 from muleteer.harness.events import Confirm, Outcome, TextDelta, TurnFailed, TurnFinished
 from muleteer.harness.phrases import LANGUAGES, phrases
+from muleteer.utterances import Sentences
 
 History = Callable[[str], Awaitable[Sequence[Message]]]
 Context = dict[str, str]
