@@ -16,7 +16,9 @@ from tests.systemd.machine import Machine
 pytestmark = pytest.mark.model("tiny")
 
 FAKETIME = f"/usr/lib/{os.uname().machine}-linux-gnu/faketime/libfaketime.so.1"
-OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:0/5")
+OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:*")  # each second
+PROMPT = "/etc/systemd/system/muleteer-turn@often-look.timer.d/prompt.conf"  # not 15 s late
+STARTS = 8  # in a row; five within ten seconds are systemd's own limit
 
 # Clients of the socket that stay: event streams, as open pages have them.
 CLIENTS = """\
@@ -89,11 +91,12 @@ def test_twelve_open_clients_are_one_run_of_a_slot_whoever_asks(service: Machine
     clients.communicate(timeout=60)
 
 
-def test_a_timer_fires_once_a_slot_across_a_reboot(service: Machine) -> None:
+def test_a_timer_fires_once_a_slot_however_often_and_across_a_reboot(service: Machine) -> None:
     service.write("/etc/muleteer/skills/often-look/SKILL.md", OFTEN)
+    service.write(PROMPT, "[Timer]\nAccuracySec=100ms\n")
     service.run("systemctl", "reload", "muleteer.service")
     service.run(COMMAND, "timers", "sync")
-    service.until(lambda: entries(service, "often-look"), "run")
+    service.until(lambda: len(entries(service, "often-look")) > STARTS, "run as often as it is due")
     service.reboot()
     service.until(lambda: ready(service), "ready after the reboot")
     before = set(entries(service, "often-look"))
