@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from wyoming.asr import Transcript
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
@@ -46,7 +46,7 @@ class Satellite:
 
     # Its microphone
 
-    async def frames(self) -> AsyncIterator[bytes]:
+    async def frames(self) -> AsyncGenerator[bytes, None]:
         """As `Microphone` has it; nothing comes while the satellite waits for its own wake word. After it was
         gone, the next call waits before it connects, longer each time."""
         if self._is_again:

@@ -7,6 +7,7 @@ with it ends the connection and is told as `PartGone`. Knows connections and sou
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -89,7 +90,7 @@ class Link:
         except TimeoutError:
             raise self._server.gone("takes nothing more") from None
         except OSError as error:
-            raise self._server.gone(f"has hung up ({error.strerror or error})") from None
+            raise self._server.gone(f"has hung up ({_why(error)})") from None
 
     async def next(self, seconds: float | None) -> Event:
         """The next event; `seconds` to wait for its first byte, None: for ever."""
@@ -100,7 +101,7 @@ class Link:
         except TimeoutError:
             raise self._server.gone(f"has not answered within {seconds:.0f} seconds") from None
         except OSError as error:
-            raise self._server.gone(f"has hung up ({error.strerror or error})") from None
+            raise self._server.gone(f"has hung up ({_why(error)})") from None
         except BadEventError as error:
             raise self._server.gone(f"does not keep to Wyoming ({error})") from None
         if event is None:
@@ -152,7 +153,7 @@ class Server:
         except TimeoutError:
             raise self.gone("does not answer") from None
         except OSError as error:
-            raise self.gone(f"cannot be reached ({error.strerror or error})") from None
+            raise self.gone(f"cannot be reached ({_why(error)})") from None
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         where = self.address
@@ -202,6 +203,11 @@ class Listener:
             return Sound(pcm, rate)
         chunk = self._converter.convert(AudioChunk(rate, int(width), channels, pcm))
         return Sound(chunk.audio, chunk.rate)
+
+
+def _why(error: OSError) -> str:
+    """In the system's words; those of a connection list every address that was tried."""
+    return os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
 
 
 def _reason(text: object) -> str:

@@ -11,7 +11,7 @@ from wyoming.audio import AudioChunk, AudioStart, AudioStop
 from wyoming.event import Event
 from wyoming.wake import Detect, Detection
 
-from muleteer.voice.parts import FRAME_SECONDS, RATE, SAMPLE_BYTES, PartGone
+from muleteer.voice.parts import FRAME_BYTES, RATE, SAMPLE_BYTES, PartGone
 from muleteer.voice.wyoming.server import Link, Patience, Server
 
 log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 CHUNK_FRAMES = 4  # 80 ms, which is what openWakeWord looks at
 MOST_FRAMES = 100  # 2 s that a slow server may be behind; a word that old is no call any more
 LONGEST_NAME = 64  # characters of a word's name
-CHUNK_SECONDS = CHUNK_FRAMES * FRAME_SECONDS
+FRAME_MS = 20
 _FORM = {"rate": RATE, "width": SAMPLE_BYTES, "channels": 1}
 
 
@@ -29,11 +29,14 @@ class WyomingWake:
 
     def __init__(self, address: str, words: Sequence[str] = ()) -> None:
         self._server, self._words = Server(address, "wake word"), list(words)
-        self._frames: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_FRAMES)  # None: begin anew
+        self._frames: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue(
+            MOST_FRAMES
+        )  # and when they were heard
         self._heard = ""
+        self._clock = 0  # milliseconds of all that was heard
+        self._since = 0  # of what was heard before the last reset
         self._gone: PartGone | None = None
         self._task: asyncio.Task[None] | None = None
-        self._is_listened = False  # something of what is being heard has gone to the server, or will
 
     def hears(self, frame: bytes) -> str:
         """As `WakeWord` has it; the server takes its time, so the word ended some frames ago."""
@@ -41,24 +44,18 @@ class WyomingWake:
             self._task = asyncio.get_running_loop().create_task(self._keep(), name="wake word")
         if self._gone:
             raise self._gone
-        self._put(frame)
+        if self._frames.full():
+            self._frames.get_nowait()  # the oldest goes
+        self._frames.put_nowait((self._clock, frame))
+        self._clock += FRAME_MS
         heard, self._heard = self._heard, ""
         return heard
 
     def reset(self) -> None:
-        """Forget what was heard so far."""
+        """Forget what was heard so far, also what the server has not answered yet."""
         while not self._frames.empty():
             self._frames.get_nowait()
-        self._heard = ""
-        if self._is_listened:
-            self._put(None)
-
-    def _put(self, frame: bytes | None) -> None:
-        """The oldest goes where there is no room."""
-        if self._frames.full():
-            self._frames.get_nowait()
-        self._frames.put_nowait(frame)
-        self._is_listened = frame is not None
+        self._heard, self._since = "", self._clock
 
     async def _keep(self) -> None:
         """A connection, again and again."""
@@ -88,8 +85,10 @@ class WyomingWake:
         raise lost
 
     def _take(self, event: Event) -> None:
-        if Detection.is_type(event.type):
-            name = event.data.get("name")
+        if not Detection.is_type(event.type):
+            return
+        name, when = event.data.get("name"), event.data.get("timestamp")
+        if type(when) is not int or when >= self._since:
             self._heard = name[:LONGEST_NAME] if isinstance(name, str) and name else "wake word"
 
     async def _begin(self, link: Link) -> None:
@@ -97,22 +96,20 @@ class WyomingWake:
 
     async def _send(self, link: Link) -> None:
         """What was heard, in chunks. Ends with the connection, which `_listen` notices."""
-        chunk = bytearray()
-        frames = 0
+        begun, chunk, anew = 0, bytearray(), self._since
         try:
             while True:
-                if (frame := await self._frames.get()) is None:
-                    chunk.clear()
-                    frames = 0
+                when, frame = await self._frames.get()
+                if anew != self._since:
                     await link.send(AudioStop().event())
                     await self._begin(link)
-                    continue
-                chunk += frame
-                frames += 1
-                if frames == CHUNK_FRAMES:
-                    await link.send(AudioChunk(audio=bytes(chunk), **_FORM).event())
+                    anew = self._since
                     chunk.clear()
-                    frames = 0
+                begun = when if not chunk else begun
+                chunk += frame
+                if len(chunk) == CHUNK_FRAMES * FRAME_BYTES:
+                    await link.send(AudioChunk(audio=bytes(chunk), timestamp=begun, **_FORM).event())
+                    chunk.clear()
         except PartGone:
             await link.close()
 
