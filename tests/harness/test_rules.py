@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muleteer.evaluate.material import Material
+from muleteer.harness.moods import asks, forbids
 from muleteer.harness.rules import (
     ASKS,
     DELETES,
@@ -17,8 +18,6 @@ from muleteer.harness.rules import (
     NO_ADDRESS,
     TELLS,
     against,
-    asks,
-    forbids,
     names_address,
 )
 from muleteer.skills import MenuLine

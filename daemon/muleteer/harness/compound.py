@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from muleteer.harness import rules, wishes
+from muleteer.harness import wishes
 from muleteer.harness.conditions import clauses
-from muleteer.harness.orders import negated
+from muleteer.harness.moods import asks, negated
 from muleteer.harness.signals import Plan
 
 # More parts than a person says in one breath are a list of things, not of requests.
@@ -101,7 +101,7 @@ def _is_told(message: str, joint: re.Match[str]) -> bool:
 def _is_strong(message: str, joint: re.Match[str]) -> bool:
     """Whether more than an "and" stands there, or a question or an order begins after it."""
     rest = message[joint.end() :]
-    return not joint[0].strip().isalpha() or rules.asks(rest) or orders(rest)
+    return not joint[0].strip().isalpha() or asks(rest) or orders(rest)
 
 
 def _cut(message: str, joints: Sequence[re.Match[str]]) -> list[Part]:
@@ -160,7 +160,7 @@ def missing(reply: float, part: Part) -> bool:
 
 def is_request(said: str) -> bool:
     """Whether it asks or orders by its words, and says so in more than a few."""
-    return len(said.split()) > LEANING and (rules.asks(said) or wishes.kind(said) in ("deeds", "live"))
+    return len(said.split()) > LEANING and (asks(said) or wishes.kind(said) in ("deeds", "live"))
 
 
 def orders(said: str) -> bool:

@@ -1,7 +1,7 @@
 """Whether a message orders a deed, as far as words can tell: what stands between a small model and a switch.
 
 Pure. A rule here can only forbid, and what it forbids is said, so that the user can say it in other words.
-Knows English, German, Spanish and French; the rest is left to plans and permissions.
+Which sentences ask or negate is `moods`' knowledge; the rest is left to plans and permissions.
 """
 
 from __future__ import annotations
@@ -11,34 +11,16 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from muleteer.harness.conditions import SENTENCE, clauses, holds, without
+from muleteer.harness.moods import is_question, negated
 from muleteer.harness.phrases import ENGLISH, Phrases
 from muleteer.toolbox import Tool
 
-_NEGATED = re.compile(
-    r"\b(?:not|never|nicht|kein\w*|nie|niemals|nunca|jamás|pas|jamais)\b"
-    r"|n['\N{RIGHT SINGLE QUOTATION MARK}]t\b|\bno (?:\w+es|\w+as)\b",
-    re.IGNORECASE,
-)
-_ABOUT = re.compile(
-    r"^\W*(?:how|why|what does|what happens|wie|warum|weshalb|cómo|por qué|comment|pourquoi)\b", re.IGNORECASE
-)
-_ASKING = re.compile(
-    r"^\W*(?:what|when|where|who|which|is|are|was|were|do|does|did|has|have|should|shall i|must i"
-    r"|was|wann|wo|wer|welche\w*|ist|sind|war|waren|hat|haben|soll|sollen|sollte|muss"
-    r"|qué|cuándo|dónde|está|debo|est-ce|dois-je)\b.*\?\W*$",
-    re.IGNORECASE | re.DOTALL,
-)
 _WORD = re.compile(r"\w{3,}")
 
 
 def orders(message: str) -> bool:
     """Whether a sentence of it can be an order: none that negates, and none that only asks."""
     return any(_orders(sentence) for sentence in SENTENCE.findall(message))
-
-
-def negated(message: str) -> bool:
-    """Whether anything in it is said with a not."""
-    return bool(_NEGATED.search(message))
 
 
 def refusal(
@@ -74,9 +56,7 @@ def refusal(
 
 def _orders(sentence: str) -> bool:
     rest = without(sentence)
-    if _ABOUT.search(rest) or _ASKING.search(rest):
-        return False
-    return bool(_WORD.search(rest)) and not _NEGATED.search(rest)
+    return bool(_WORD.search(rest)) and not (is_question(sentence) or negated(rest))
 
 
 def _words(text: str) -> set[str]:

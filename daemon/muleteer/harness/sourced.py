@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from muleteer.engine.protocol import Message
-from muleteer.harness import provenance, rules
+from muleteer.harness import provenance
 from muleteer.harness.language import language
+from muleteer.harness.moods import asks
 from muleteer.harness.phrases import Phrases
 from muleteer.harness.prompts import render
 from muleteer.session import LOOKED_UP
@@ -50,7 +51,7 @@ def told_before(history: Sequence[Message]) -> tuple[str, ...]:
     said = [
         each.content
         for each, answer in zip(history, answers, strict=False)  # no answer to no message
-        if each.role == "user" and answer != LOOKED_UP and not rules.asks(each.content)
+        if each.role == "user" and answer != LOOKED_UP and not asks(each.content)
     ]
     return tuple(text[:TOLD_CHARACTERS] for text in said[-TOLD:])
 

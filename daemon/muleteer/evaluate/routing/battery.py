@@ -22,7 +22,7 @@ from muleteer.harness import measure
 from muleteer.harness.events import LevelUse
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.planner import REPLY, Planner
-from muleteer.harness.rules import asks
+from muleteer.harness.moods import asks
 from muleteer.harness.shortlist import Shortlist
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, MenuLine
