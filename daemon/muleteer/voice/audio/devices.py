@@ -1,0 +1,86 @@
+"""Sound devices by name, opened and closed in threads, since either may take as long as a device likes.
+
+Knows the library's errors and silences; not what is heard or played.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal
+
+from muleteer.voice.parts import PartGone
+
+Kind = Literal["microphone", "speaker"]
+
+SILENCE_SECONDS = 1.0  # without a sign of a device before it is taken to be gone; they give one every 10 ms
+OPEN_SECONDS = 10.0  # a sound server that is being started answers within five
+CLOSE_SECONDS = 2.0  # after that its thread is left alone: a device that was pulled out may never answer
+LISTED = 8  # names in a sentence
+
+
+def backends() -> list[Any]:
+    """Where sound is looked for, in this order; PipeWire answers as PulseAudio. Never the silent one."""
+    import miniaudio
+
+    return [miniaudio.Backend.PULSEAUDIO, miniaudio.Backend.ALSA]
+
+
+def names(kind: Kind) -> list[str]:
+    """What is there now. Blocks; raises `PartGone` without any sound system."""
+    return [str(each["name"]) for each in _there(kind)]
+
+
+async def opened(kind: Kind, name: str, make: Callable[[Any], Any]) -> Any:
+    """What `make` makes of the id of the device whose name has `name` in it; of None for the default one.
+
+    Raises `PartGone` when there is none, or it cannot be opened.
+    """
+    try:
+        async with asyncio.timeout(OPEN_SECONDS):
+            return await asyncio.to_thread(_open, kind, name, make)
+    except TimeoutError:
+        raise PartGone(f"The {kind} does not answer; pull it out and plug it in again.") from None
+
+
+async def closed(device: Any) -> None:
+    """Closes it, or leaves it behind after `CLOSE_SECONDS`."""
+    closing = asyncio.ensure_future(asyncio.to_thread(device.close))
+    await asyncio.wait([closing], timeout=CLOSE_SECONDS)
+
+
+def gone(kind: Kind, name: str) -> PartGone:
+    """For a device that was there."""
+    return PartGone(f"The {kind}{f' {name!r}' if name else ''} is gone; plug it in again, or choose another.")
+
+
+def _open(kind: Kind, name: str, make: Callable[[Any], Any]) -> Any:
+    import miniaudio
+
+    chosen = None
+    if name:
+        there = _there(kind)
+        found = [each for each in there if name.casefold() in str(each["name"]).casefold()]
+        if not found:
+            known = ", ".join(str(each["name"]) for each in there[:LISTED]) or "none at all"
+            raise PartGone(f"There is no {kind} called {name}; voice.{kind} may name: {known}.")
+        chosen = found[0]["id"]
+    try:
+        return make(chosen)
+    except miniaudio.MiniaudioError as error:
+        raise PartGone(f"No {kind} can be used ({_words(error)}); is one plugged in?") from error
+
+
+def _there(kind: Kind) -> list[dict[str, Any]]:
+    import miniaudio
+
+    try:
+        devices = miniaudio.Devices(backends())
+    except miniaudio.MiniaudioError as error:
+        raise PartGone(f"There is no {kind}: no sound system answers ({_words(error)}).") from error
+    found: list[dict[str, Any]] = devices.get_captures() if kind == "microphone" else devices.get_playbacks()
+    return found
+
+
+def _words(error: Exception) -> str:
+    return str(error.args[0]) if error.args else type(error).__name__

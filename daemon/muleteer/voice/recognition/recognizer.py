@@ -1,0 +1,147 @@
+"""A recogniser in a process of its own, which may die at any time and is started again.
+
+Knows the process and its deadlines; what is in it, `process.py` does. One utterance at a time: others wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from muleteer.voice.parts import Heard, PartGone
+from muleteer.voice.recognition import wire
+
+PROCESS = (sys.executable, "-P", "-m", "muleteer.voice.recognition.process")
+LOAD_SECONDS = 60.0  # until it can hear: two on a quick machine, twenty from a slow card
+ANSWER_SECONDS = 60.0  # for one utterance; a sentence takes base ten on the slowest board
+PATIENCE = 10.0  # seconds that an utterance waits for a process that is being started
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before it is started again, doubled each time
+LIVED = 60.0  # seconds after which a process is not one of those that die at once
+MOST_NAMES, LONGEST_NAME = 200, 64  # characters; Whisper has room for about a hundred
+END_SECONDS = 2.0  # for a process that was killed
+
+
+class LocalRecognizer:
+    """A `Recognizer`. The process is started with the first use, or by `start`."""
+
+    def __init__(self, setup: wire.Setup, command: Sequence[str] = PROCESS) -> None:
+        self._setup, self._command = setup, command
+        self._turn = asyncio.Lock()
+        self._known = asyncio.Event()  # whether there are ears, or why not
+        self._writer: asyncio.StreamWriter | None = None
+        self._answer: asyncio.Future[wire.Answer] | None = None
+        self._number = 0
+        self._problem = ""
+        self._keeper: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to load, so that the first utterance need not wait for it."""
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep())
+
+    async def recognize(self, pcm: bytes, language: str, names: Sequence[str]) -> Heard:
+        """As `Recognizer` has it; what is longer than `wire.LONGEST_SECONDS` is cut."""
+        self.start()
+        async with self._turn:
+            try:
+                await asyncio.wait_for(self._known.wait(), PATIENCE)
+            except TimeoutError:
+                raise self._gone("is still being started") from None
+            answer = await self._asked(pcm[: wire.LONGEST_SOUND], language, names)
+        if answer.problem:
+            raise self._gone(f"failed: {answer.problem}")
+        return answer.heard
+
+    async def close(self) -> None:
+        """Ends the process."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is not None:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+
+    async def _asked(self, pcm: bytes, language: str, names: Sequence[str]) -> wire.Answer:
+        writer = self._writer
+        if writer is None:
+            raise self._gone(self._problem)
+        self._number += 1
+        self._answer = asyncio.get_running_loop().create_future()
+        likely = tuple(name[:LONGEST_NAME] for name in names[:MOST_NAMES])
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                writer.write(wire.encode(wire.Ask(self._number, language, likely, len(pcm))))
+                writer.write(pcm)
+                return await self._answer
+        except TimeoutError:
+            writer.transport.abort()  # which ends its process
+            raise self._gone(f"took longer than {ANSWER_SECONDS:.0f} seconds") from None
+        finally:
+            self._answer = None
+
+    async def _keep(self) -> None:
+        """One process after the other, until cancelled."""
+        loop = asyncio.get_running_loop()
+        pause = FIRST_PAUSE
+        while True:
+            began = loop.time()
+            await self._life()
+            pause = FIRST_PAUSE if loop.time() - began > LIVED else min(2 * pause, LONGEST_PAUSE)
+            await asyncio.sleep(pause)
+
+    async def _life(self) -> None:
+        """One process from its start to its end. When it could hear, the next one is worth waiting for."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL
+            )
+        reader, writer = await asyncio.open_connection(sock=ours)
+        try:
+            await self._served(reader, writer)
+        except TimeoutError:
+            self._problem = f"was not ready within {LOAD_SECONDS:.0f} seconds"
+        except (EOFError, OSError, ValueError, TypeError):
+            self._problem = "broke down and is being started again"
+        finally:
+            if self._writer is None:
+                self._known.set()
+            else:
+                self._known.clear()
+            self._writer = None
+            writer.transport.abort()
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            if self._answer is not None and not self._answer.done():
+                self._answer.set_exception(self._gone(self._problem))
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Until the process ends, or says that it cannot hear."""
+        writer.write(wire.encode(self._setup))
+        async with asyncio.timeout(LOAD_SECONDS):
+            loaded = await _read(reader)
+        if loaded.problem:
+            self._problem = f"cannot be started: {loaded.problem}"
+            return
+        self._writer = writer
+        self._known.set()
+        while True:
+            self._take(await _read(reader))
+
+    def _take(self, answer: wire.Answer) -> None:
+        """What belongs to an utterance that nobody waits for any more is dropped."""
+        if self._answer is not None and not self._answer.done() and answer.number == self._number:
+            self._answer.set_result(answer)
+
+    def _gone(self, what: str) -> PartGone:
+        return PartGone(f"The recogniser {what}. Say it again in a moment; the log of the service has more.")
+
+
+async def _read(reader: asyncio.StreamReader) -> wire.Answer:
+    """Raises `EOFError` at the end, `ValueError` for what is no answer."""
+    size = wire.length(await reader.readexactly(wire.HEAD))
+    return wire.Answer(**json.loads(await reader.readexactly(size)))
