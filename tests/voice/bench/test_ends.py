@@ -16,10 +16,13 @@ async def test_a_recording_is_heard_once_between_silence() -> None:
     microphone = FileMicrophone()
     frames = microphone.frames()
     assert await anext(frames) == QUIET
-    microphone.put(SPEECH * 2)
-    assert [await anext(frames) for _ in range(3)] == [SPEECH, SPEECH, QUIET]
+    microphone.put(SPEECH * 2 + QUIET)
+    assert [await anext(frames) for _ in range(2)] == [SPEECH, SPEECH]
+    spoke = microphone.spoke
+    assert 0 < spoke <= time.monotonic()
+    assert [await anext(frames) for _ in range(2)] == [QUIET, QUIET]
     await microphone.heard_out()
-    assert microphone.ended <= time.monotonic()
+    assert microphone.spoke == spoke, "silence is not spoken"
     await microphone.close()
     with pytest.raises(StopAsyncIteration):
         await anext(frames)

@@ -8,20 +8,18 @@ Knows the parts as protocols and a whole turn; nothing of microphones, wake word
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from muleteer.engine.client import Engine
 from muleteer.evaluate.batteries.battery import HARNESS, Answered, Case
 from muleteer.evaluate.batteries.home import Home
 from muleteer.evaluate.batteries.journal import digest_of
-from muleteer.evaluate.batteries.shipped import catalogue
 from muleteer.evaluate.batteries.turns import Whole, judged
 from muleteer.harness.events import LevelUse
-from muleteer.voice.bench.commands import commands, data_text, house
+from muleteer.voice.bench.commands import commands, data_text, house, tools
 from muleteer.voice.bench.sounds import Samples, joined, noise, over, pcm, samples, silence
 from muleteer.voice.bench.talkers import Talker
-from muleteer.voice.bench.words import errors, words
 from muleteer.voice.parts import RATE, Recognizer, Speech
 
 TYPED = "typed"
@@ -55,7 +53,7 @@ class Spoken:
         self._wholes = {whole.id: whole for whole in wholes}
         self._talkers = {talker.name: talker for talker in talkers}
         self._names = house().names[language]
-        self._home = Home(*catalogue(), self.context // 2)
+        self._home = Home(*tools(language), self.context // 2)
         self._said: dict[str, dict[str, Samples]] = {}  # by talker and command
         self._turns: dict[str, tuple[str, Any, Sequence[LevelUse]]] = {}  # by message: decoding is greedy
         self.sides: Sequence[str] = (
@@ -78,9 +76,11 @@ class Spoken:
             self._turns[heard] = said, self._home.called, levels
         said, called, levels = self._turns[heard]
         found = judged(whole, called, said)
-        extra: dict[str, Any] = {} if side == TYPED else self._counted(whole.message, heard)
+        extra: dict[str, Any] = {}
+        if side != TYPED:
+            extra["said"], extra["heard"] = whole.message, heard
         if side in self._talkers:
-            extra |= await self._answered(said)
+            extra["answer"], extra["answer_heard"] = await self._answered(said)
         return Answered(found.right, f"{heard} {found.got}", found.why, extra), levels
 
     async def _heard(self, whole: Whole, side: str) -> str:
@@ -99,15 +99,10 @@ class Spoken:
     async def _recognized(self, wave: Samples, names: Sequence[str]) -> str:
         return (await self._recognizer.recognize(pcm(wave), self._language, names)).text.strip()
 
-    async def _answered(self, answer: str) -> Mapping[str, object]:
-        """How much of the spoken answer is understood again."""
+    async def _answered(self, answer: str) -> tuple[str, str]:
+        """The answer as it is spoken, and what is understood of it."""
         text = self._aloud(answer, self._language)
         sounds = [samples(sound) async for sound in self._speech.say(text, self._language)]
         quiet = silence(AROUND_SECONDS)
         heard = await self._recognized(joined(quiet, *sounds, quiet), self._names) if sounds else ""
-        counted = self._counted(text, heard)
-        return {f"answer_{key}": value for key, value in counted.items()}
-
-    def _counted(self, said: str, heard: str) -> dict[str, object]:
-        one, other = (words(self._aloud(text, self._language)) for text in (said, heard))
-        return {"heard": heard, "words": len(one), "errors": errors(one, other)}
+        return text, heard

@@ -29,8 +29,8 @@ class FileMicrophone:
         self._closed = self._gone = False
         self._heard_out = asyncio.Event()
         self._heard_out.set()
-        self.ended = 0.0
-        """When (`time.monotonic`) the last byte of what was put was taken."""
+        self.spoke = 0.0
+        """When (`time.monotonic`) the last frame that was not silent was taken."""
 
     def put(self, pcm: bytes) -> None:
         """Whole frames, heard after what is still to be heard."""
@@ -72,8 +72,9 @@ class FileMicrophone:
             return QUIET
         frame = bytes(self._left[:FRAME_BYTES])
         del self._left[:FRAME_BYTES]
+        if frame != QUIET:
+            self.spoke = time.monotonic()
         if not self._left:
-            self.ended = time.monotonic()
             self._heard_out.set()
         return frame
 
