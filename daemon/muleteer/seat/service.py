@@ -390,4 +390,5 @@ class SeatService:
         task = asyncio.create_task(run(), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # which has not begun, if this was stopped at once
         return task

@@ -32,6 +32,7 @@ MOST_WAITING = 1000  # inputs, while the disk is slow; those from the network be
 LONGEST_SLEEP = 3600.0  # seconds; then what is too old is looked for
 DISK_SECONDS = 5.0  # between two tries to write, once one has failed
 GIVE_SECONDS = 30.0  # for an input to be carried out; a slow card syncs in less
+RUN_SECONDS = 180.0  # that a newcomer waits for runs to end: a turn takes two minutes at most, unless so set
 SHARE_SECONDS = 5.0  # for the others to exchange what they know, before the household changes
 
 
@@ -61,6 +62,7 @@ class Work:
         self._owed: dict[tuple[str, str], Claim] = {}  # runs that have ended, which the disk does not know
         self._ailing, self._told = "", False  # why nothing can be written, and whether that was said
         self._try_at = 0.0  # of the loop's clock: when to write again
+        self._waits: dict[str, float] = {}  # newcomers, by since when on the loop's clock
 
     def driving(self, term: int, membership: Membership) -> None:
         """This device drives in this term; or the membership has changed."""
@@ -118,6 +120,7 @@ class Work:
 
     async def share(self, newcomer: str, membership: Membership) -> None:
         """Before `membership` comes into force: a quorum of it must know every claim. Raises `ValueError`."""
+        self._let_runs_end(newcomer)
         try:
             await self._give(lambda now: self._claiming.share(newcomer, now))
             async with asyncio.timeout(SHARE_SECONDS):
@@ -128,6 +131,19 @@ class Work:
             raise ValueError(str(error)) from None
         except TimeoutError:
             raise ValueError("Too few devices have said which work they know of.") from None
+
+    def _let_runs_end(self, newcomer: str) -> None:
+        """Who comes from a household of its own may bring a later term: then there is an election, and what
+        runs meanwhile would count no more. Raises `ValueError` while something runs, for a while."""
+        now = asyncio.get_running_loop().time()
+        since = self._waits.setdefault(newcomer, now)
+        if newcomer and now - since < RUN_SECONDS and any(map(self._runs_here, self._claiming.book.values())):
+            raise ValueError("A background turn is running; a device is enrolled when it has ended.")
+        del self._waits[newcomer]
+
+    def _runs_here(self, claim: Claim) -> bool:
+        term = self._driving[0] if self._driving else None
+        return (claim.state, claim.term, claim.device) == (State.CLAIMED, term, self._me)
 
     async def run(self) -> None:
         """Until cancelled."""
