@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from wyoming.audio import AudioChunk, AudioStart, AudioStop
+from wyoming.audio import AudioChunk, AudioStart
 from wyoming.event import Event
 from wyoming.wake import Detect, Detection
 
@@ -101,8 +101,7 @@ class WyomingWake:
             while True:
                 when, frame = await self._frames.get()
                 if anew != self._since:
-                    await link.send(AudioStop().event())
-                    await self._begin(link)
+                    await self._begin(link)  # without an audio-stop, after which openWakeWord takes nothing more
                     anew = self._since
                     chunk.clear()
                 begun = when if not chunk else begun
