@@ -324,6 +324,7 @@ def _in_background(closing: Closing, name: str, work: Coroutine[object, object, 
         await asyncio.wait({task})
 
     task = asyncio.create_task(run(), name=name)
+    task.add_done_callback(lambda _: work.close())  # which has not begun, if the daemon stops at once
     closing.add(name, cancel)
 
 
