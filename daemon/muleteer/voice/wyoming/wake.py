@@ -101,7 +101,7 @@ class WyomingWake:
             while True:
                 when, frame = await self._frames.get()
                 if anew != self._since:
-                    await self._begin(link)  # without an audio-stop, after which openWakeWord takes nothing more
+                    await self._begin(link)  # no audio-stop: openWakeWord takes nothing after one
                     anew = self._since
                     chunk.clear()
                 begun = when if not chunk else begun
