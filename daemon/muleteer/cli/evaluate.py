@@ -14,6 +14,7 @@ import click
 from muleteer.cli.batteries import FOLDER, battery_options, fewer, in_turn, paths_of, run_battery
 from muleteer.cli.endpoint import endpoint
 from muleteer.cli.routing import routing
+from muleteer.cli.spoken import voice
 
 
 @click.group()
@@ -228,3 +229,4 @@ def sweep(
 
 evaluate.add_command(routing)
 evaluate.add_command(endpoint)
+evaluate.add_command(voice)

@@ -42,13 +42,11 @@ class Spoken:
         language: str,
         profile: str,
         talkers: Sequence[Talker],
-        recognizer: Recognizer,
-        speech: Speech,
         aloud: Aloud,
         most: int | None = None,
     ) -> None:
         self.name = f"voice-{language}"
-        self._language, self._recognizer, self._speech, self._aloud = language, recognizer, speech, aloud
+        self._language, self._aloud = language, aloud
         wholes = commands(language)[:most]
         self._wholes = {whole.id: whole for whole in wholes}
         self._talkers = {talker.name: talker for talker in talkers}
@@ -64,6 +62,10 @@ class Spoken:
         self.digest = digest_of(
             [data_text("commands.jsonl"), data_text("house.json"), profile, *self._wholes]
         )
+
+    def hear(self, recognizer: Recognizer, speech: Speech) -> None:
+        """By these parts. Before the first attempt."""
+        self._recognizer, self._speech = recognizer, speech
 
     async def warm(self, engine: Engine, case: Case, side: str) -> None:
         await self._home.warm(engine, HARNESS)
