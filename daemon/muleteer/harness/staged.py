@@ -6,8 +6,9 @@
 The menu holds names and descriptions only; one schema at a time reaches the model. A menu that is short is
 the same for every message and stays decoded; of a long one the shortlist's lines are shown, and the whole of
 it where the words of the message do not lead to a tool. Each schema's prompt begins the same as well, and is
-found again by its content. A tool whose schema cannot be enforced is refused by name. Knows nothing of
-skills, turns or running a tool.
+found again by its content. A tool whose schema cannot be enforced is refused by name. What only asks or
+forbids is offered nothing that acts: small models close a door when they are asked whether it is closed.
+Knows nothing of skills, turns or running a tool.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from muleteer.engine.vetting import vet
 from muleteer.errors import SkillError
 from muleteer.harness.brains import Lane
 from muleteer.harness.clip import clipped
+from muleteer.harness.kinds import kind
 from muleteer.harness.ledger import Ledger
+from muleteer.harness.moods import asks, forbids
 from muleteer.harness.prompts import render
 from muleteer.harness.shortlist import Shortlist
 from muleteer.skills import MenuLine
@@ -120,7 +123,9 @@ class Staged:
             MenuLine(tool.name, tool.description, (_spelled(tool.name),), words=_parameters(tool))
             for tool in self.tools.values()
         ]
+        self._acting = frozenset(tool.name for tool in self.tools.values() if _acts(tool))
         self._shortlist = Shortlist(menu, scored)
+        self._quiet = Shortlist([line for line in menu if line.handle not in self._acting], scored)
 
     def _take(self, tool: ToolSpec) -> None:
         """Take in a tool with the schema that is enforced. Raises `SkillError`."""
@@ -135,6 +140,10 @@ class Staged:
         asked = (Message("user", ""),)
         menus = [self._choosing(tuple(self.tools), asked)] if len(self.tools) <= self._whole else []
         return [*menus, *(self._filling(self.tools[name], asked) for name in names if name in self.tools)]
+
+    def withheld(self, message: str) -> frozenset[str]:
+        """The names that a message cannot mean, since it only asks or forbids and they act."""
+        return self._acting if asks(message) or forbids(message) else frozenset()
 
     async def decide(
         self,
@@ -159,23 +168,28 @@ class Staged:
         before = [call for call, _ in results]
         asked = _asked(messages, results)
         name, shares = named, dict[str, float]()
-        if not named and (offered := self._offered(messages, before)):
-            shares = await self._weigh(lane, ledger, offered, asked, fit, wide)
+        withheld = frozenset[str]() if must else self.withheld(messages[-1].content)
+        if not named and (offered := self._offered(messages, before, withheld)):
+            possible = tuple(name for name in self.tools if name not in withheld)
+            shares = await self._weigh(lane, ledger, offered, possible, asked, fit, wide)
             name = self._decided(shares, must)
         room = ARGUMENTS if limit is None else min(ARGUMENTS, limit)
         call = await self._fill(lane, ledger, self.tools[name], asked, fit, room) if name else None
         again = call in before and not must
         return Decision(() if call is None or again else (call,), shares)
 
-    def _offered(self, messages: Sequence[Message], before: Sequence[Called]) -> tuple[str, ...]:
+    def _offered(
+        self, messages: Sequence[Message], before: Sequence[Called], withheld: frozenset[str]
+    ) -> tuple[str, ...]:
         """The names that are shown and scored, in the caller's order: what the words of the message speak
         for, and what was called last, since a message may only say "and tomorrow?"."""
-        if len(self.tools) <= self._scored:
-            return tuple(self.tools)
-        picked = self._shortlist.pick(messages[-1].content, NEAR)
+        left = tuple(name for name in self.tools if name not in withheld)
+        if len(left) <= self._scored:
+            return left
+        picked = (self._quiet if withheld else self._shortlist).pick(messages[-1].content, NEAR)
         called = [name for message in messages for name, _ in message.calls]
         recent = [*called[-RECENT:], *(call.name for call in before[-RECENT:])]
-        return tuple(name for name in self.tools if name in picked or name in recent)
+        return tuple(name for name in left if name in picked or name in recent)
 
     def _decided(self, shares: dict[str, float], must: bool) -> str:
         """The name to call; empty for none."""
@@ -207,23 +221,24 @@ class Staged:
         lane: Lane,
         ledger: Ledger,
         offered: Sequence[str],
+        possible: tuple[str, ...],
         messages: Sequence[Message],
         fit: Fit,
         wide: int,
     ) -> dict[str, float]:
         """The shares that decide. The words of a message may lead nowhere, as when it is in another language
-        than the descriptions; then the model looks at every name, and at the likeliest ones again, and what
-        it says both times counts."""
+        than the descriptions; then the model looks at every name that is not withheld, and at the likeliest
+        ones again, and what it says both times counts."""
         first = await self._choose(lane, ledger, offered, messages, fit)
         best = max((name for name in first if name != NONE), key=lambda name: first[name])
         sure = first[best] >= SURE and first[NONE] < self._none_share
-        if sure or len(offered) == len(self.tools) or not await self._fits(lane, wide):
+        if sure or len(offered) == len(possible) or not await self._fits(lane, wide):
             return first
-        every = await self._choose(lane, ledger, tuple(self.tools), messages, fit)
+        every = await self._choose(lane, ledger, possible, messages, fit)
         if every[NONE] == max(every.values()) and first[NONE] == max(first.values()):
             return first
-        likely = sorted(self.tools, key=lambda name: -every[name])[:LIKELIEST]
-        again = tuple(name for name in self.tools if name in likely or name == best)
+        likely = sorted(possible, key=lambda name: -every[name])[:LIKELIEST]
+        again = tuple(name for name in possible if name in likely or name == best)
         second = await self._choose(lane, ledger, again, messages, fit)
         total = sum(every[name] for name in second) or 1.0
         return {name: (share + every[name] / total) / 2 for name, share in second.items()}
@@ -279,6 +294,10 @@ def _asked(messages: Sequence[Message], results: Sequence[tuple[Called, str]]) -
 
 def _shown(call: Called) -> str:
     return f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
+
+
+def _acts(tool: ToolSpec) -> bool:
+    return kind(_spelled(tool.name), tool.description) == "acts"
 
 
 def _line(tool: ToolSpec) -> str:
