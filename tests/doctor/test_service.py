@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muleteer.doctor.service import network
+from muleteer.gateway.listening import HELD
 
 OPEN = {"listen": "lan", "port": 8765, "tls": True, "problem": ""}
 
@@ -13,6 +14,7 @@ OPEN = {"listen": "lan", "port": 8765, "tls": True, "problem": ""}
     ("report", "verdict", "said"),
     [
         ({"listen": "off"}, "good", "on this machine alone"),
+        ({"listen": "off", "problem": HELD}, "doubtful", "systemd still holds the port"),
         (OPEN, "good", "at port 8765, with TLS"),
         ({**OPEN, "listen": "loopback", "tls": False}, "good", "at port 8765, without TLS"),
         ({**OPEN, "tls": False}, "doubtful", "can be read on the network"),

@@ -13,7 +13,7 @@ import pytest
 
 from muleteer.gateway import tcp
 from muleteer.gateway.activation import Listeners
-from muleteer.gateway.listening import Listening
+from muleteer.gateway.listening import HELD, Listening
 from muleteer.gateway.tcp import fits, listen_tcp
 from muleteer.settings.sections import GatewaySettings
 from muleteer.store.tokens import Tokens
@@ -111,7 +111,8 @@ async def test_the_socket_of_systemd_is_not_served_where_the_settings_are_off(
     sock = handed("0.0.0.0")
     with caplog.at_level(logging.WARNING):
         found = await listening(tmp_path, GatewaySettings(), Listeners(tcp=(sock,)))
-    assert (found.report()["port"], found.report()["problem"], sock.fileno()) == (0, "", -1)
+    assert (found.report()["port"], found.report()["problem"], sock.fileno()) == (0, HELD, -1)
+    assert (await listening(tmp_path, GatewaySettings(), Listeners())).report()["problem"] == ""
     assert "gateway.listen is off" in caplog.text
 
 

@@ -67,10 +67,10 @@ def _status_rows(body: Fields, verbose: bool) -> Iterator[tuple[str, str]]:
 def _network_rows(network: Fields) -> Iterator[tuple[str, str]]:
     """Where clients on the network connect, or why they cannot."""
     where = {"loopback": "from this machine", "lan": "from the local network"}.get(_text(network, "listen"))
-    if not where:
-        return
     if problem := _text(network, "problem"):
         yield "network", f"closed: {problem}"
+        return
+    if not where:
         return
     yield (
         "network",

@@ -16,7 +16,10 @@ from muleteer.errors import MuleteerError
 from muleteer.systemd.manager import Manager
 from muleteer.systemd.timers import listed
 
-START = "sudo systemctl start muleteer, or muleteer serve; then see muleteer logs."
+START = (
+    "See muleteer logs, then: sudo systemctl start muleteer, or muleteer serve. After too many starts that "
+    "failed first: sudo systemctl reset-failed muleteer.service muleteer.socket."
+)
 
 
 def checks(path: Path) -> Iterator[Finding]:
@@ -64,9 +67,12 @@ def state(status: Mapping[str, object]) -> Finding:
 
 def network(report: Mapping[str, object]) -> Finding:
     """The port for clients."""
+    problem = report.get("problem")
+    if report.get("listen") == "off" and problem:
+        return doubtful("clients", f"on this machine alone, but {problem}", "Run: sudo muleteer install.")
     if report.get("listen") == "off":
         return good("clients", "on this machine alone, by the socket")
-    if problem := report.get("problem"):
+    if problem:
         return bad(
             "clients", f"None can connect over the network: {problem}", "See gateway.port and gateway.tls."
         )

@@ -34,6 +34,8 @@ ELSEWHERE = (
     "the socket that systemd has opened is not one of this machine alone; run `muleteer install` again"
 )
 
+HELD = "systemd still holds the port, though gateway.listen is off; `sudo muleteer install` closes it"
+
 LOOPBACK = ("127.0.0.1", "::1")
 
 
@@ -63,6 +65,7 @@ class Listening:
     def bind(self, handed: Listeners) -> None:
         """Open the port, if one is wanted: the one that systemd has, or one of our own."""
         if self._settings.listen == "off":
+            self._problem = HELD if handed.tcp else ""
             handed.refuse_tcp("gateway.listen is off")
             return
         try:
