@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -22,7 +23,6 @@ PATIENCE = 10.0  # seconds that an utterance waits for a process that is being s
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before it is started again, doubled each time
 LIVED = 60.0  # seconds after which a process is not one of those that die at once
 MOST_NAMES, LONGEST_NAME = 200, 64  # characters; Whisper has room for about a hundred
-END_SECONDS = 2.0  # for a process that was killed
 
 
 class LocalRecognizer:
@@ -94,14 +94,12 @@ class LocalRecognizer:
 
     async def _life(self) -> None:
         """One process from its start to its end. When it could hear, the next one is worth waiting for."""
-        ours, theirs = socket.socketpair()
-        with theirs:
-            process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=theirs.fileno(), stdout=asyncio.subprocess.DEVNULL
-            )
-        reader, writer = await asyncio.open_connection(sock=ours)
+        process = None
         try:
-            await self._served(reader, writer)
+            ours, theirs = socket.socketpair()
+            with theirs:
+                process = _begun(self._command, theirs)
+            await self._served(ours)
         except TimeoutError:
             self._problem = f"was not ready within {LOAD_SECONDS:.0f} seconds"
         except (EOFError, OSError, ValueError, TypeError):
@@ -112,25 +110,28 @@ class LocalRecognizer:
             else:
                 self._known.clear()
             self._writer = None
-            writer.transport.abort()
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
             if self._answer is not None and not self._answer.done():
                 self._answer.set_exception(self._gone(self._problem))
+            if process is not None:
+                process.kill()
+                await asyncio.to_thread(process.wait)
 
-    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _served(self, connection: socket.socket) -> None:
         """Until the process ends, or says that it cannot hear."""
-        writer.write(wire.encode(self._setup))
-        async with asyncio.timeout(LOAD_SECONDS):
-            loaded = await _read(reader)
-        if loaded.problem:
-            self._problem = f"cannot be started: {loaded.problem}"
-            return
-        self._writer = writer
-        self._known.set()
-        while True:
-            self._take(await _read(reader))
+        reader, writer = await asyncio.open_connection(sock=connection)
+        try:
+            writer.write(wire.encode(self._setup))
+            async with asyncio.timeout(LOAD_SECONDS):
+                loaded = await _read(reader)
+            if loaded.problem:
+                self._problem = f"cannot be started: {loaded.problem}"
+                return
+            self._writer = writer
+            self._known.set()
+            while True:
+                self._take(await _read(reader))
+        finally:
+            writer.transport.abort()
 
     def _take(self, answer: wire.Answer) -> None:
         """What belongs to an utterance that nobody waits for any more is dropped."""
@@ -139,6 +140,11 @@ class LocalRecognizer:
 
     def _gone(self, what: str) -> PartGone:
         return PartGone(f"The recogniser {what}. Say it again in a moment; the log of the service has more.")
+
+
+def _begun(command: Sequence[str], stdin: socket.socket) -> subprocess.Popen[bytes]:
+    """Not by asyncio, which loses a process whose start is cancelled; this takes a millisecond or two."""
+    return subprocess.Popen(command, stdin=stdin.fileno(), stdout=subprocess.DEVNULL)
 
 
 async def _read(reader: asyncio.StreamReader) -> wire.Answer:
