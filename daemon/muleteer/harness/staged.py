@@ -169,9 +169,10 @@ class Staged:
         asked = _asked(messages, results)
         name, shares = named, dict[str, float]()
         withheld = frozenset[str]() if must else self.withheld(messages[-1].content)
-        if not named and (offered := self._offered(messages, before, withheld)):
-            possible = tuple(name for name in self.tools if name not in withheld)
-            shares = await self._weigh(lane, ledger, offered, possible, asked, fit, wide)
+        if not named and len(withheld) < len(self.tools):
+            offered = self._offered(messages, before, withheld)
+            every = await self._weigh(lane, ledger, offered, asked, fit, 0 if withheld else wide)
+            shares = {name: share for name, share in every.items() if name not in withheld}
             name = self._decided(shares, must)
         room = ARGUMENTS if limit is None else min(ARGUMENTS, limit)
         call = await self._fill(lane, ledger, self.tools[name], asked, fit, room) if name else None
@@ -182,18 +183,20 @@ class Staged:
         self, messages: Sequence[Message], before: Sequence[Called], withheld: frozenset[str]
     ) -> tuple[str, ...]:
         """The names that are shown and scored, in the caller's order: what the words of the message speak
-        for, and what was called last, since a message may only say "and tomorrow?"."""
-        left = tuple(name for name in self.tools if name not in withheld)
-        if len(left) <= self._scored:
-            return left
-        picked = (self._quiet if withheld else self._shortlist).pick(messages[-1].content, NEAR)
+        for, and what was called last, since a message may only say "and tomorrow?". What is withheld is
+        scored as well: it may have the share that is not `none`'s."""
+        if len(self.tools) <= self._scored:
+            return tuple(self.tools)
+        picked = self._shortlist.pick(messages[-1].content, NEAR)
+        if withheld:
+            picked += self._quiet.pick(messages[-1].content)
         called = [name for message in messages for name, _ in message.calls]
         recent = [*called[-RECENT:], *(call.name for call in before[-RECENT:])]
-        return tuple(name for name in left if name in picked or name in recent)
+        return tuple(name for name in self.tools if name in picked or name in recent)
 
     def _decided(self, shares: dict[str, float], must: bool) -> str:
         """The name to call; empty for none."""
-        best = max((name for name in shares if name != NONE), key=lambda name: shares[name])
+        best = max((name for name in shares if name != NONE), key=lambda name: shares[name], default="")
         return best if must or shares[NONE] < self._none_share else ""
 
     def _choosing(self, shown: Sequence[str], messages: Sequence[Message]) -> Conversation:
@@ -221,24 +224,23 @@ class Staged:
         lane: Lane,
         ledger: Ledger,
         offered: Sequence[str],
-        possible: tuple[str, ...],
         messages: Sequence[Message],
         fit: Fit,
         wide: int,
     ) -> dict[str, float]:
         """The shares that decide. The words of a message may lead nowhere, as when it is in another language
-        than the descriptions; then the model looks at every name that is not withheld, and at the likeliest
-        ones again, and what it says both times counts."""
+        than the descriptions; then the model looks at every name, and at the likeliest ones again, and what
+        it says both times counts."""
         first = await self._choose(lane, ledger, offered, messages, fit)
         best = max((name for name in first if name != NONE), key=lambda name: first[name])
         sure = first[best] >= SURE and first[NONE] < self._none_share
-        if sure or len(offered) == len(possible) or not await self._fits(lane, wide):
+        if sure or len(offered) == len(self.tools) or not await self._fits(lane, wide):
             return first
-        every = await self._choose(lane, ledger, possible, messages, fit)
+        every = await self._choose(lane, ledger, tuple(self.tools), messages, fit)
         if every[NONE] == max(every.values()) and first[NONE] == max(first.values()):
             return first
-        likely = sorted(possible, key=lambda name: -every[name])[:LIKELIEST]
-        again = tuple(name for name in possible if name in likely or name == best)
+        likely = sorted(self.tools, key=lambda name: -every[name])[:LIKELIEST]
+        again = tuple(name for name in self.tools if name in likely or name == best)
         second = await self._choose(lane, ledger, again, messages, fit)
         total = sum(every[name] for name in second) or 1.0
         return {name: (share + every[name] / total) / 2 for name, share in second.items()}

@@ -56,8 +56,8 @@ ASSISTANT = [
     _spec(
         "GetLiveContext",
         "Provides real-time information about the CURRENT state, value, or mode of devices, sensors,"
-        " entities, or areas. Use this tool for: 1. Answering questions about current conditions (e.g., 'Is the"
-        " light on?'). 2. As the first step in conditional actions.",
+        " entities, or areas. Use this tool for: 1. Answering questions about current conditions (e.g., 'Is"
+        " the light on?'). 2. As the first step in conditional actions.",
     ),
     _spec("todo_get_items", "Query a to-do list to find out what items are on it.", todo_list="string"),
 ]
