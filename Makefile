@@ -33,6 +33,8 @@ demo: setup
 test: setup $(PROOF)
 	@echo "== model standard"
 	@$(BIN)/muleteer model pull standard
+	@echo "== the recogniser's model"
+	@$(BIN)/muleteer voice pull base
 	@echo "== format: ruff format --check"
 	@$(BIN)/ruff format --check .
 	@echo "== lint: ruff check"
@@ -51,7 +53,7 @@ test-lowest: $(INSTALLED)
 	@echo "== lowest: $$($(BIN)/python .ci/lowest.py | tr '\n' ' ')"
 	@$(PYTHON) -m venv --clear .cache/lowest
 	@.cache/lowest/bin/python -m pip install -q $$(ls $(WHEELS)/*.whl) -e '.[dev]' $$($(BIN)/python .ci/lowest.py)
-	@.cache/lowest/bin/pytest -o cache_dir=.cache/pytest -m "not model" --ignore tests/test_packaging.py
+	@.cache/lowest/bin/pytest -o cache_dir=.cache/pytest -m "not model" --ignore tests/test_packaging.py --ignore tests/voice
 
 # The election under faults, on every core; a run that was ended goes on with FIRST=... (it says where).
 RUNS ?= 100000
@@ -75,10 +77,10 @@ $(INSTALLED): pyproject.toml llama
 		$(BIN)/python -m pip install -e '.[dev]' && touch $@; \
 	fi
 
-# A browser's driver and what makes requests of /openapi.json: 200 MB, and nothing that a device needs.
+# A browser's driver, what makes requests of /openapi.json, and what voice needs: 500 MB that most do without.
 $(PROOF): $(INSTALLED)
 	@echo "== install what only tests need"
-	@$(BIN)/python -m pip install -q -e '.[proof]' && touch $@
+	@$(BIN)/python -m pip install -q -e '.[proof,voice]' && touch $@
 
 # Builds nothing when the wheel for this CPU is there already.
 llama: check-python

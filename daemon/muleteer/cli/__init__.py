@@ -49,6 +49,7 @@ COMMANDS = {
     "reload": ("muleteer.cli.reload:reload", "Take up new settings, skills and tools without a restart."),
     "bench": ("muleteer.cli.bench:bench", "Measure this machine against llama.cpp's own server."),
     "evaluate": ("muleteer.cli.evaluate:evaluate", "Measure how well a model does, in harness and without."),
+    "voice": ("muleteer.cli.voice:voice", "Talk through a microphone and a speaker."),
     "mcp": ("muleteer.cli.mcp:mcp", "Offer this device to another agent, by pipes (MCP)."),
     "pair": ("muleteer.cli.pair:pair", "Let a client in over the network, or become one."),
     "tokens": ("muleteer.cli.tokens:tokens", "List, make and revoke the tokens of clients."),
