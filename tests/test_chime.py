@@ -71,3 +71,17 @@ async def test_it_rings_by_itself_on_the_real_clock(tmp_path: Path, broadcast: B
         assert [each.label for each in (await timers.pending()).timers] == ["long"]
     finally:
         await timers.close()
+
+
+async def test_a_command_that_rings_ends_when_it_was_heard(make: Make, clock: Clock, tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    timers = make("sh", "-c", f"exec 3> {alive}; printf . >&3; sleep 1000", seconds=1000.0)
+    await timers.set_timer(1, "tea")
+    clock.passes(1)
+    await timers.check()
+    async with asyncio.timeout(DEADLINE):
+        with await asyncio.to_thread(alive.open, "rb") as pipe:
+            assert await asyncio.to_thread(pipe.read, 1) == b"."
+            timers.silence()
+            assert await asyncio.to_thread(pipe.read) == b""

@@ -38,9 +38,13 @@ class Chime:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def close(self) -> None:
+    def hush(self) -> None:
+        """End whatever rings; waits for nothing."""
         for task in self._running:
             task.cancel()
+
+    async def close(self) -> None:
+        self.hush()
         if self._running:
             await asyncio.wait(self._running)
 

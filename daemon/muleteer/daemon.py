@@ -51,6 +51,7 @@ from muleteer.gateway.opening import Parts, open_gateway
 from muleteer.gateway.plan import plan_route
 from muleteer.gateway.recent import Recent
 from muleteer.gateway.sockets import listen_unix
+from muleteer.gateway.speaking import speaking_routes
 from muleteer.gateway.steering import steering_routes
 from muleteer.gateway.turns import Turns
 from muleteer.harness import constants
@@ -205,6 +206,7 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
         call_route(lambda: harness.catalogue),
         check_route(lambda: harness.catalogue, engine, settings.budgets, health),
         plan_route(lambda: harness, health),
+        *speaking_routes(lambda: harness, household.services, health),
         *background_routes,
         *turns.traces.routes(),
         reloading(settings, reread or config.load, harness, renewal, live).route(),

@@ -128,7 +128,7 @@ async def open_household(settings: Settings, closing: Closing, forget_talks: For
             offline_route(offline),
             *memory_routes(notebook, memory, forget_talks),
             *conversations.routes(),
-            *timer_routes(timers),
+            *timer_routes(timers, timers.silence),
             events_route(broadcast),
             devices_route(discovery, seat.view if seat else None),
             *(seat_routes(seat, seat.view) if seat else no_seat_routes(why)),

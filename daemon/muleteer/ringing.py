@@ -80,6 +80,11 @@ class DeviceTimers:
             await self._chime.close()
         await self._store.close()
 
+    def silence(self) -> None:
+        """Somebody has heard what rings: its commands end, and whoever rings by the event is told."""
+        self._chime.hush()
+        self._broadcast.publish("timer.silenced", {})
+
     async def set_timer(self, seconds: float, label: str = "") -> PendingTimer:
         """Raises `ValueError` with a sentence when there are too many, `StoreError` when it is not kept."""
         return await self._whole(partial(self._add, timers.countdown(label, seconds, self._clock())))

@@ -86,3 +86,17 @@ async def test_a_file_that_cannot_be_used_is_told(client: httpx.AsyncClient, tmp
     for reply in (await client.get("/v1/timers"), await client.delete("/v1/timers/1")):
         assert reply.status_code == 503
         assert "damaged" in reply.json()["error"]["message"]
+
+
+async def test_what_rings_is_silenced_everywhere(tmp_path: Path) -> None:
+    broadcast = Broadcast()
+    timers = DeviceTimers(TimerStore(tmp_path / "timers.db"), broadcast, Chime((), 1.0))
+    app = Starlette(routes=timer_routes(timers, timers.silence))
+    transport = httpx.ASGITransport(app=app)
+    with broadcast.listen() as listener:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            assert (await client.post("/v1/timers/silence")).json() == {"silenced": True}
+        notice = await listener.next()
+    assert notice is not None
+    assert notice.name == "timer.silenced"
+    await timers.close()

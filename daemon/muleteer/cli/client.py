@@ -13,13 +13,14 @@ import secrets
 import socket
 import ssl
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
+from weakref import WeakSet
 
 from muleteer import paths
 from muleteer.cli import remote
@@ -79,6 +80,16 @@ class Daemon:
     def __init__(self, place: Path | Remote, session: str = "", brain: str = "") -> None:
         self.place, self.brain = place, brain
         self.session = session or secrets.token_hex(8)
+        self._open: WeakSet[socket.socket] = WeakSet()
+        self._hung_up = False
+
+    def hang_up(self) -> None:
+        """From another thread: whatever this object waits for ends as if the connection were lost, and so
+        does whatever it is asked from now on."""
+        self._hung_up = True
+        for each in tuple(self._open):
+            with suppress(OSError):  # it has ended by itself
+                socket.socket.shutdown(each, socket.SHUT_RDWR)  # not that of TLS, which is being read
 
     def get(self, path: str) -> dict[str, object]:
         """One JSON object. Raises `SocketError` when no daemon answers, `ReportedError` when it refuses."""
@@ -159,6 +170,9 @@ class Daemon:
                 connection.connect()
             except OSError as error:
                 raise SocketError(self._nobody(error)) from error
+            self._open.add(connection.sock)
+            if self._hung_up:
+                raise ConnectionResetError
             connection.sock.settimeout(timeout)
             connection.request(method, path, body, headers | {"Content-Type": "application/json"})
             response = connection.getresponse()

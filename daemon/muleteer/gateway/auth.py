@@ -25,6 +25,8 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/pair/exchange": {"open": "POST"},
     "/v1/turns/*": {"chat": "GET POST DELETE"},
     "/v1/plan": {"chat": "POST"},
+    "/v1/warm": {"chat": "POST"},
+    "/v1/names": {"chat": "GET"},
     "/v1/chat/completions": {"chat": "POST"},
     "/v1/embeddings": {"chat": "POST"},
     "/v1/models/*": {"chat": "GET"},
@@ -46,6 +48,7 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/inbox": {"tools": "GET"},
     "/v1/inbox/read": {"tools": "POST"},  # who has read it
     "/v1/timers": {"tools": "GET"},
+    "/v1/timers/silence": {"tools": "POST"},
     "/api/*": {"chat": "GET POST DELETE"},
     "/mcp": {"chat": "GET POST DELETE"},  # what a peer may call there, it looks up itself
 }

@@ -1,10 +1,11 @@
-"""`/v1/timers`: what is set, what was missed, and cancelling one.
+"""`/v1/timers`: what is set, what was missed, cancelling one, and silencing those that ring.
 
 Knows the shapes on the wire. Times are local with their offset; weekdays are numbers, 0 is Monday.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from starlette.requests import Request
@@ -18,8 +19,9 @@ from muleteer.services import PendingTimer, Timers
 MOST_DIGITS = 18  # of a timer's number; SQLite's rows have no more
 
 
-def timer_routes(timers: Timers) -> list[BaseRoute]:
-    """Where timers are listed and cancelled. Listing does not count as having been told what was missed."""
+def timer_routes(timers: Timers, silence: Callable[[], None] = lambda: None) -> list[BaseRoute]:
+    """Where timers are listed and cancelled, and `silence` is called. Listing does not count as having been
+    told what was missed."""
 
     async def listed(request: Request) -> Response:
         try:
@@ -48,8 +50,13 @@ def timer_routes(timers: Timers) -> list[BaseRoute]:
             )
         return replies.Json({"cancelled": fields(gone[0])})
 
+    async def silenced(request: Request) -> Response:
+        silence()
+        return replies.Json({"silenced": True})
+
     return [
         Route("/v1/timers", listed),
+        Route("/v1/timers/silence", silenced, methods=["POST"]),
         Route("/v1/timers/{number}", cancelled, methods=["DELETE"]),
     ]
 

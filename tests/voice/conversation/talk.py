@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from muleteer.gateway.wyoming.sentences import Sentences
+from muleteer.utterances import Sentences
 from muleteer.voice.conversation.deeds import Answer, Ask, Chime, Deed, Recognize, Speak
 from muleteer.voice.conversation.machine import Conversation
 from muleteer.voice.conversation.manners import Manners

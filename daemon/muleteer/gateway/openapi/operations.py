@@ -119,6 +119,10 @@ NATIVE: dict[str, Operation] = {
     "POST /v1/plan": Operation(
         "What would be done with a message; nothing is run.", {200: shapes.Preview}, plan.Wanted, (413, 503)
     ),
+    "POST /v1/warm": Operation(
+        "A turn is about to come: have the model and the planner's prompt ready.", {200: shapes.Warming}
+    ),
+    "GET /v1/names": Operation("What people are likely to name here.", {200: shapes.Names}),
     "POST /v1/reload": Operation(
         "Read settings, skills and tools again.", {200: shapes.Reloaded}, fails=(500, 503)
     ),
@@ -151,6 +155,7 @@ NATIVE: dict[str, Operation] = {
         "Forget one.", {200: shapes.SessionForgotten}, fails=(503,), within=SESSION
     ),
     "GET /v1/timers": Operation("Timers and alarms that are set.", {200: shapes.TimerList}, fails=(503,)),
+    "POST /v1/timers/silence": Operation("Whatever rings shall stop.", {200: shapes.Silenced}),
     "DELETE /v1/timers/{number}": Operation("Cancel one.", {200: shapes.TimerCancelled}, fails=(404, 503)),
     "GET /v1/offline": Operation("Whether tools stay off the network.", {200: shapes.Offline}),
     "PUT /v1/offline": Operation("Choose whether they do.", {200: shapes.Offline}, offline.Chosen, (503,)),

@@ -35,6 +35,29 @@ class Wrong(BaseModel):
     error: Reason
 
 
+class WrongForOpenai(BaseModel):
+    """Why a request was not served, in OpenAI's shape."""
+
+    class Fault(BaseModel):
+        message: str
+        type: str
+        param: str | None
+        code: str
+
+    error: Fault
+
+
+class WrongForMcp(BaseModel):
+    """Why a request was not served, in JSON-RPC's shape."""
+
+    class Error(BaseModel):
+        code: int
+        message: str
+
+    jsonrpc: Literal["2.0"]
+    error: Error
+
+
 class WrongForOllama(BaseModel):
     """Why a request was not served, in Ollama's shape."""
 
@@ -239,6 +262,18 @@ class TimerList(BaseModel):
 
 class TimerCancelled(BaseModel):
     cancelled: TimerShown
+
+
+class Silenced(BaseModel):
+    silenced: bool
+
+
+class Warming(BaseModel):
+    warming: bool
+
+
+class Names(BaseModel):
+    names: list[str]
 
 
 class Offline(BaseModel):
