@@ -203,7 +203,7 @@ def _who(peer: Peer) -> dict[str, str]:
 
 
 async def _refuse(error: MuleteerError, scope: Scope, receive: Receive, send: Send) -> None:
-    reply = error_reply(error)
+    reply = error_reply(error, scope["path"])
     if isinstance(error, UnauthorizedError):
         reply.headers["www-authenticate"] = "Bearer"
     await reply(scope, receive, send)

@@ -1,4 +1,4 @@
-"""What goes back to a client: JSON, a turn as server-sent events, and one shape for every error.
+"""What goes back to a client: JSON, a turn as server-sent events, and errors in the shape of their path.
 
 Knows HTTP statuses and the wire format of events. Does not know what a turn does.
 """
@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from muleteer.errors import CancelledByClientError, EngineBusyError, MuleteerError, TooManyError
+from muleteer.gateway import faults
 from muleteer.gateway.disconnect import while_connected
 from muleteer.gateway.running import Following, Turn
 from muleteer.harness.events import Confirm, Event, Outcome, TurnFailed
@@ -107,14 +108,14 @@ def when(status: int, error: Exception | None = None) -> dict[str, str]:
     return {"retry-after": str(math.ceil(known))} if status in (429, 503) else {}
 
 
-def error_reply(error: MuleteerError) -> Response:
-    """`{"error": {"code", "message"}}` with the error's status."""
-    return _error(error.status, error.code, str(error), when(error.status, error))
+def error_reply(error: MuleteerError, path: str = "") -> Response:
+    """The error with its status, as `faults.told` has it for this path."""
+    return _error(error.status, error.code, str(error), when(error.status, error), path)
 
 
 async def on_fault(request: Request, error: Exception) -> Response:
     """Exception handler for our own errors."""
-    return error_reply(cast(MuleteerError, error))
+    return error_reply(cast(MuleteerError, error), request.url.path)
 
 
 async def on_hang_up(request: Request, error: Exception) -> Response:
@@ -127,17 +128,18 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     refusal = cast(HTTPException, error)
     status = refusal.status_code
     message = STATUS_SENTENCES.get(status, refusal.detail)
-    return _error(status, STATUS_CODES.get(status, "bad_request"), message, refusal.headers)
+    code = STATUS_CODES.get(status, "bad_request")
+    return _error(status, code, message, refusal.headers, request.url.path)
 
 
 async def on_crash(request: Request, error: Exception) -> Response:
     """Exception handler for everything else; the server logs the traceback."""
-    return crash_reply()
+    return crash_reply(request.url.path)
 
 
-def crash_reply() -> Response:
+def crash_reply(path: str) -> Response:
     """What a client is told of a fault of ours."""
-    return _error(500, "internal", "The request failed inside the daemon; its log says where.")
+    return _error(500, "internal", "The request failed inside the daemon; its log says where.", path=path)
 
 
 def _object(outcome: Outcome) -> Response:
@@ -146,11 +148,13 @@ def _object(outcome: Outcome) -> Response:
     return Json(outcome.as_dict(), 202 if isinstance(outcome, Confirm) else 200)
 
 
-def _error(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+def _error(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None, path: str = ""
+) -> Response:
     headers = dict(headers or {})
     if status == 408:
         headers["connection"] = "close"  # the rest of the request may still come, and is nothing
-    return Json({"error": {"code": code, "message": message}}, status, headers)
+    return Json(faults.told(path, status, code, message), status, headers)
 
 
 def _json(content: object) -> bytes:

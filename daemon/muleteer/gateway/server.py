@@ -135,23 +135,24 @@ class HttpServer:
             await send(message)
 
         try:
-            await (_LARGE_HEAD if _head_size(scope) > LARGEST_HEAD else self._app)(scope, receive, sending)
+            app = _closing(LARGE_HEAD, scope["path"]) if _head_size(scope) > LARGEST_HEAD else self._app
+            await app(scope, receive, sending)
         except BaseException as error:
             if not started and not isinstance(error, Exception):  # the app itself answers for those
-                await crash_reply()(scope, receive, send)
+                await crash_reply(scope["path"])(scope, receive, send)
             raise
 
     def _connection(self) -> asyncio.Protocol:
         return _Connection(config=self._config, server_state=self._state, app_state={})
 
 
-def _closing(error: MuleteerError) -> Response:
-    reply = error_reply(error)
+def _closing(error: MuleteerError, path: str = "") -> Response:
+    reply = error_reply(error, path)
     reply.headers["connection"] = "close"
     return reply
 
 
-_LARGE_HEAD = _closing(RequestError(f"The request line and headers exceed {LARGEST_HEAD} bytes; send less."))
+LARGE_HEAD = RequestError(f"The request line and headers exceed {LARGEST_HEAD} bytes; send less.")
 _SLOW = _closing(SlowRequestError("The request's headers took too long to arrive; send them at once."))
 _NOT_HTTP = _closing(RequestError(f"This is not HTTP/1.1, or its headers exceed {LARGEST_HEAD} bytes."))
 

@@ -33,7 +33,6 @@ CHANGED = "tools.changed"  # the event of the broadcast: skills or tools have ch
 MODULE = "muleteer.gateway.mcp.server"
 PACKAGES = ("mcp", "mcp_types", "httpx2", "anyio", "sse_starlette")  # the extra, and what comes with it
 MISSING = "The MCP server needs the package mcp; install it with `pip install 'muleteer[mcp]'`."
-INVALID_REQUEST = -32600  # of JSON-RPC
 ANSWER_SECONDS = 2.0  # at a stop, for what has ended to be told to the clients
 
 
@@ -58,7 +57,7 @@ class McpRoute:
             server = await self._opened()
             body = await read_body(Request(scope, receive)) if scope["method"] == "POST" else b""
         except MuleteerError as error:
-            await _refusal(error)(scope, receive, send)
+            await replies.error_reply(error, PATH)(scope, receive, send)
             return
         listens = scope["method"] == "GET"  # until the end: nothing to wait for at a stop
         self._count(not listens)
@@ -66,7 +65,7 @@ class McpRoute:
         try:
             await server.answer(scope, _watched(body, receive, left), send, left)
         except TooManyError as error:  # before anything was sent
-            await _refusal(error)(scope, receive, send)
+            await replies.error_reply(error, PATH)(scope, receive, send)
         finally:
             left.set()
             self._count(-(not listens))
@@ -144,11 +143,3 @@ def _watched(body: bytes, receive: Receive, left: asyncio.Event) -> Receive:
         return message
 
     return next_message
-
-
-def _refusal(error: MuleteerError) -> replies.Json:
-    """An error in the shape of the protocol, which has no request to belong to."""
-    fault = {"code": INVALID_REQUEST, "message": str(error)}
-    return replies.Json(
-        {"jsonrpc": "2.0", "id": None, "error": fault}, error.status, replies.when(error.status, error)
-    )

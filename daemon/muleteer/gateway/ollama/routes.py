@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Scope
 
 import muleteer
 from muleteer.errors import MuleteerError
-from muleteer.gateway import peer, replies
+from muleteer.gateway import faults, peer, replies
 from muleteer.gateway.guests import Guests, TurnError
 from muleteer.gateway.ollama import wire
 from muleteer.gateway.ollama.models import Models
@@ -127,11 +127,11 @@ class _NotForBrowsers(Route):
 
 def _fault(error: MuleteerError | TurnError) -> Response:
     status, sentence = fault(error)
-    return replies.Json({"error": sentence}, status, replies.when(status, error))
+    return replies.Json(faults.ollama(sentence), status, replies.when(status, error))
 
 
 def _error(status: int, sentence: str) -> Response:
-    return replies.Json({"error": sentence}, status)
+    return replies.Json(faults.ollama(sentence), status)
 
 
 def _no_model(name: str, models: Models) -> Response:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from muleteer.errors import MuleteerError
+from muleteer.gateway import faults
 from muleteer.gateway.guests import End, Part, Times, TurnError
 from muleteer.harness.guests.ask import MisplacedError, Wanted
 
@@ -60,7 +61,7 @@ class Teller:
         return self.piece("")
 
     def failure(self, error: MuleteerError | TurnError) -> bytes:
-        return line({"error": fault(error)[1]})
+        return line(faults.ollama(fault(error)[1]))
 
     def whole(self, text: str, calls: Sequence[Wanted], end: End) -> Json:
         """The last object, or the only one. `prompt_eval_count` are the tokens of all prompts of the turn, of

@@ -20,6 +20,7 @@ from muleteer.errors import (
     TooLongError,
     TooManyError,
 )
+from muleteer.gateway import faults
 from muleteer.gateway.guests import End, Part, TurnError, Usage
 from muleteer.gateway.reading import WrongError
 from muleteer.gateway.replies import EVENT_STREAM, RETRY_SECONDS
@@ -28,7 +29,6 @@ from muleteer.harness.guests.ask import MisplacedError, Wanted
 Json = dict[str, Any]
 DONE = b"data: [DONE]\n\n"
 
-TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 TOO_LONG = "context_length_exceeded"
 
 
@@ -137,10 +137,7 @@ class Fault:
     retry: float = 0.0
 
     def fields(self) -> Json:
-        kind = TYPES.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
-        return {
-            "error": {"message": self.message, "type": kind, "param": self.param, "code": self.code},
-        }
+        return faults.openai(self.status, self.code, self.message, self.param)
 
     def headers(self) -> dict[str, str]:
         return {"retry-after": str(math.ceil(self.retry))} if self.retry else {}

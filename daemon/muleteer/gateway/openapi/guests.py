@@ -20,6 +20,14 @@ def asked(**needed: Schema) -> Schema:
 MESSAGES: Schema = {"type": "array", "items": OBJECT}
 
 
+def openai(summary: str, fails: tuple[int, ...] = ()) -> Operation:
+    return Operation(summary, ANYTHING, fails=fails, wrong=shapes.WrongForOpenai)
+
+
+def mcp(summary: str, body: Schema | None = None, answers: Mapping[int, object] = ANYTHING) -> Operation:
+    return Operation(summary, answers, body, (404, 405, 406, 409, 503), wrong=shapes.WrongForMcp)
+
+
 def ollama(summary: str, body: Schema | None = None, fails: tuple[int, ...] = ()) -> Operation:
     also = LINES if fails == OF_A_TURN else ""
     return Operation(summary, ANYTHING, body, fails, also=also, wrong=shapes.WrongForOllama)
@@ -40,10 +48,11 @@ GUESTS: dict[str, Operation] = {
         asked(model=MODEL, messages=MESSAGES),
         OF_A_TURN,
         also=EVENTS,
+        wrong=shapes.WrongForOpenai,
     ),
-    "POST /v1/embeddings": Operation("OpenAI: embeddings, which are not made here.", ANYTHING, fails=(404,)),
-    "GET /v1/models": Operation("OpenAI: the models.", ANYTHING),
-    "GET /v1/models/{name}": Operation("OpenAI: one of them.", ANYTHING, fails=(404,)),
+    "POST /v1/embeddings": openai("OpenAI: embeddings, which are not made here.", (404,)),
+    "GET /v1/models": openai("OpenAI: the models."),
+    "GET /v1/models/{name}": openai("OpenAI: one of them.", (404,)),
     "POST /api/chat": ollama("Ollama: chat.", asked(model=MODEL), OF_A_TURN),
     "POST /api/generate": ollama("Ollama: generate.", asked(model=MODEL), OF_A_TURN),
     "GET /api/tags": ollama("Ollama: the models."),
@@ -53,7 +62,7 @@ GUESTS: dict[str, Operation] = {
     "GET /api/{rest}": NOT_DONE,
     "POST /api/{rest}": NOT_DONE,
     "DELETE /api/{rest}": NOT_DONE,
-    "GET /mcp": Operation("MCP: the stream of a session.", {200: TEXT}, fails=(404, 405, 406, 409, 503)),
-    "POST /mcp": Operation("MCP: a message (JSON-RPC).", ANYTHING, OBJECT, (404, 405, 406, 409, 503)),
-    "DELETE /mcp": Operation("MCP: the end of a session.", ANYTHING, fails=(404, 405, 406, 409, 503)),
+    "GET /mcp": mcp("MCP: the stream of a session.", answers={200: TEXT}),
+    "POST /mcp": mcp("MCP: a message (JSON-RPC).", OBJECT),
+    "DELETE /mcp": mcp("MCP: the end of a session."),
 }
