@@ -4,6 +4,7 @@
 #   make test    every check that CI runs                      make clean   back to a fresh clone
 #   make nightly many simulated households (RUNS, FIRST)
 #   make fuzz    malformed input to everything that listens (RUNS, SEED)
+#   make wyoming voice with programs of other people that need older packages
 #   make deb     a Debian package for this machine's kind of processor, in dist/
 
 PYTHON ?= python3
@@ -18,7 +19,7 @@ export RUFF_CACHE_DIR := $(CURDIR)/.cache/ruff
 export MYPY_CACHE_DIR := $(CURDIR)/.cache/mypy
 export PYTHONUNBUFFERED := 1
 
-.PHONY: setup deb demo fuzz nightly test test-lowest clean check-python llama
+.PHONY: setup deb demo fuzz nightly wyoming test test-lowest clean check-python llama
 
 setup: $(INSTALLED)
 	@echo "== model tiny"
@@ -66,6 +67,16 @@ SEED ?= 1
 fuzz: $(INSTALLED) $(PROOF)
 	@$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
 	@EXAMPLES=200 $(BIN)/pytest -o cache_dir=.cache/pytest tests/gateway/openapi
+
+# wyoming-openwakeword and wyoming-satellite pin versions of the protocol's package that exclude one another.
+OTHERS := .cache/wyoming
+wyoming: $(PROOF)
+	@echo "== install wyoming-openwakeword and wyoming-satellite"
+	@$(PYTHON) -m venv --clear $(OTHERS)/wake
+	@$(OTHERS)/wake/bin/python -m pip install -q "wyoming-openwakeword==1.8.2" "numpy<2"
+	@$(PYTHON) -m venv --clear $(OTHERS)/satellite
+	@$(OTHERS)/satellite/bin/python -m pip install -q "wyoming-satellite==1.0.0"
+	@$(BIN)/pytest -o cache_dir=.cache/pytest tests/voice/wyoming
 
 clean:
 	rm -rf .venv .cache build dist .ruff_cache .mypy_cache .pytest_cache .hypothesis
