@@ -14,7 +14,9 @@ from muleteer.errors import ConfigError
 
 SYSTEM_CONFIG = Path("/etc/muleteer")
 SYSTEM_SOCKET = Path("/run/muleteer/muleteer.sock")
+SYSTEM_VOICE_SOCKET = Path("/run/muleteer-voice/voice-control.sock")
 SOCKET_NAME = "muleteer.sock"
+VOICE_SOCKET_NAME = "voice-control.sock"
 
 
 def share_dir() -> Path:
@@ -61,6 +63,26 @@ def client_socket() -> Path:
     if _override("MULETEER_SOCKET") or own.exists() or not SYSTEM_SOCKET.exists():
         return own
     return SYSTEM_SOCKET
+
+
+def voice_socket() -> Path:
+    """Where the voice process is controlled unless told otherwise. `MULETEER_VOICE_SOCKET` overrides."""
+    override = _override("MULETEER_VOICE_SOCKET")
+    if override:
+        return override
+    systemd = _systemd("RUNTIME_DIRECTORY")
+    if systemd:
+        return systemd / VOICE_SOCKET_NAME
+    runtime = _absolute("XDG_RUNTIME_DIR")
+    return (runtime / "muleteer" if runtime else _xdg_state()) / VOICE_SOCKET_NAME
+
+
+def voice_client_socket() -> Path:
+    """The one that a command tries: the user's own voice process, else the system's service."""
+    own = voice_socket()
+    if _override("MULETEER_VOICE_SOCKET") or own.exists() or not SYSTEM_VOICE_SOCKET.exists():
+        return own
+    return SYSTEM_VOICE_SOCKET
 
 
 def config_files() -> tuple[Path, ...]:

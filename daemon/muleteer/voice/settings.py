@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from muleteer.settings.sections import Count, Section, Words
+from muleteer.settings.sections import Count, Seconds, Section, SocketPlace, Words
 
 LOCAL = "local"
 COMMANDS = "commands"
@@ -70,4 +70,28 @@ class VoiceSettings(Section):
     speed: Count = Field(160, ge=80, le=450, description="words a minute of local; the range of espeak-ng")
     language: Literal["", "en", "de", "es", "fr", "it", "nl", "pt", "tr"] = Field(
         "", description="what is spoken and answered; empty: the language of this device"
+    )
+    follow_up: Seconds = Field(
+        5.0, ge=0.0, le=30.0, description="seconds after an answer that need no wake word; 0: it always does"
+    )
+    barge_in: Literal["wake", "speech"] = Field(
+        "wake",
+        description="what interrupts an answer: the wake word, or any speech (for a microphone that does not "
+        "hear the speaker)",
+    )
+    pause: Seconds = Field(0.7, ge=0.4, le=3.0, description="seconds of silence that end an utterance")
+    longest: Seconds = Field(20.0, ge=3.0, le=28.0, description="seconds of the longest utterance")
+    slow: Literal["tone", "words", "nothing"] = Field(
+        "tone", description="what is heard when an answer takes longer than 1.5 s"
+    )
+    tones: bool = Field(True, description="whether tones tell what is going on; timers ring in any case")
+    keep: bool = Field(False, description="whether utterances are kept as WAV files in the state folder")
+    mute_pin: Count | None = Field(
+        None, ge=0, le=53, description="BCM number of a pin that mutes the microphone, connected to ground"
+    )
+    mute_kind: Literal["switch", "button"] = Field(
+        "switch", description="what is at that pin: a switch mutes while closed, a button whenever pressed"
+    )
+    socket: SocketPlace | None = Field(
+        None, description="path of the Unix socket by which voice is controlled; none: beside the daemon's"
     )

@@ -25,10 +25,11 @@ PATIENCE = 120.0  # virtual seconds
 
 
 class Room:
-    """A microphone: silence, unless somebody is heard. `taken` is how many frames were read, `opened` how
-    often."""
+    """A microphone: silence, unless somebody is heard, a frame each `pace` seconds. `taken` is how many
+    frames were read, `opened` how often."""
 
-    def __init__(self) -> None:
+    def __init__(self, pace: float = FRAME_SECONDS) -> None:
+        self._pace = pace
         self._frames: list[int] = []
         self.taken = self.opened = 0
         self.open = self.gone = False
@@ -38,7 +39,7 @@ class Room:
         self.open = True
         try:
             while True:
-                await asyncio.sleep(FRAME_SECONDS)
+                await asyncio.sleep(self._pace)
                 if self.gone:
                     raise PartGone("The microphone was unplugged.")
                 self.taken += 1
@@ -52,7 +53,7 @@ class Room:
             self._frames += [mark] * round(seconds / FRAME_SECONDS)
         async with asyncio.timeout(PATIENCE):
             while self._frames:  # noqa: ASYNC110  (in virtual time)
-                await asyncio.sleep(FRAME_SECONDS)
+                await asyncio.sleep(self._pace)
 
     async def wake(self) -> None:
         await self.hears((1, 0.4), (WAKE, FRAME_SECONDS))
@@ -215,9 +216,10 @@ class Scene:
 
     manners: Manners = field(default_factory=lambda: Manners(tones=False))
     house: House | None = None
+    pace: float = FRAME_SECONDS
 
     def __post_init__(self) -> None:
-        self.microphone, self.speaker, self.speech = Room(), Loudspeaker(), Voice()
+        self.microphone, self.speaker, self.speech = Room(self.pace), Loudspeaker(), Voice()
         self.wake_word = self.activity = Detector()
         self.recognizer, self.home = Clerk(), Home()
         self.deeds: list[Deed] = []
@@ -244,7 +246,7 @@ class Scene:
     async def until(self, phase: str) -> None:
         async with asyncio.timeout(PATIENCE):
             while self.phase != phase:  # noqa: ASYNC110  (in virtual time)
-                await asyncio.sleep(FRAME_SECONDS)
+                await asyncio.sleep(self.pace)
 
 
 @asynccontextmanager
