@@ -13,7 +13,8 @@ from muleteer.voice.parts import PartGone
 
 Kind = Literal["microphone", "speaker"]
 
-SILENCE_SECONDS = 1.0  # without a sign of a device before it is taken to be gone; they give one every 10 ms
+FIRST_SECONDS = 5.0  # until the first sign of a device; one that slept, or has no wire, takes two
+SILENCE_SECONDS = 1.0  # without another sign before it is taken to be gone; they give one every 20 ms
 OPEN_SECONDS = 10.0  # a sound server that is being started answers within five
 CLOSE_SECONDS = 2.0  # after that its thread is left alone: a device that was pulled out may never answer
 LISTED = 8  # names in a sentence
@@ -76,9 +77,11 @@ def _there(kind: Kind) -> list[dict[str, Any]]:
 
     try:
         devices = miniaudio.Devices(backends())
+        found: list[dict[str, Any]] = (
+            devices.get_captures() if kind == "microphone" else devices.get_playbacks()
+        )
     except miniaudio.MiniaudioError as error:
         raise PartGone(f"There is no {kind}: no sound system answers ({_words(error)}).") from error
-    found: list[dict[str, Any]] = devices.get_captures() if kind == "microphone" else devices.get_playbacks()
     return found
 
 

@@ -27,10 +27,11 @@ class DeviceMicrophone:
         """As `Microphone` has it; what was heard before it is asked for is not told."""
         self._held.clear()
         device = await devices.opened("microphone", self._name, self._started(asyncio.get_running_loop()))
-        rest = b""
+        rest, patience = b"", devices.FIRST_SECONDS
         try:
             while not self._closing:
-                rest += await self._next()
+                rest += await self._next(patience)
+                patience = devices.SILENCE_SECONDS
                 while len(rest) >= FRAME_BYTES:
                     frame, rest = rest[:FRAME_BYTES], rest[FRAME_BYTES:]
                     yield frame
@@ -42,14 +43,14 @@ class DeviceMicrophone:
         self._closing = True
         self._came.set()
 
-    async def _next(self) -> bytes:
+    async def _next(self, patience: float) -> bytes:
         """Raises `PartGone` when nothing comes any more."""
         while not self._held:
             if self._closing:
                 return b""
             self._came.clear()
             try:
-                await asyncio.wait_for(self._came.wait(), devices.SILENCE_SECONDS)
+                await asyncio.wait_for(self._came.wait(), patience)
             except TimeoutError:
                 raise devices.gone("microphone", self._name) from None
         return self._held.popleft()

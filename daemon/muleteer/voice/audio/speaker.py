@@ -32,7 +32,7 @@ class DeviceSpeaker:
         self._lock = threading.Lock()  # of what the library's thread sees
         self._pcm = memoryview(b"")
         self._over: asyncio.Event | None = None
-        self._asked_at = 0.0
+        self._asked_at = 0.0  # by the clock of time.monotonic
         self._closer: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -44,7 +44,7 @@ class DeviceSpeaker:
             await self._open(sound.rate)
             over = asyncio.Event()
             with self._lock:
-                self._pcm, self._over, self._asked_at = memoryview(sound.pcm), over, time.monotonic()
+                self._pcm, self._over = memoryview(sound.pcm), over
             try:
                 await self._heard_out(over)
             finally:
@@ -74,7 +74,7 @@ class DeviceSpeaker:
             try:
                 await asyncio.wait_for(over.wait(), LOOK_SECONDS)
             except TimeoutError:
-                if time.monotonic() - self._asked_at > devices.SILENCE_SECONDS:
+                if time.monotonic() > self._asked_at + devices.SILENCE_SECONDS:
                     await self._close()
                     raise devices.gone("speaker", self._name) from None
         if self._over is over:  # nobody stopped it, and the end of it is still on its way
@@ -89,6 +89,7 @@ class DeviceSpeaker:
                 "speaker", self._name, lambda chosen: self._made(chosen, rate, loop)
             )
             self._rate = rate
+            self._asked_at = time.monotonic() + devices.FIRST_SECONDS
 
     async def _close(self) -> None:
         device, self._device = self._device, None
