@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 import pytest
+from wyoming.event import Event
+from wyoming.info import Describe
 from wyoming.wake import Detect, Detection
 
 from muleteer.voice.parts import FRAME_BYTES, PartGone
@@ -18,7 +20,8 @@ QUIET, CALL = bytes(FRAME_BYTES), b"\1" * FRAME_BYTES
 class Listener:
     """A server that knows one word: a chunk with anything in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *known: str) -> None:
+        self.known = known
         self.asked: list[Detect] = []
         self.die = asyncio.Event()
 
@@ -27,7 +30,11 @@ class Listener:
         try:
             while True:
                 event = await client.read()
-                if Detect.is_type(event.type):
+                if Describe.is_type(event.type):
+                    await client.send(
+                        Event("info", {"wake": [{"models": [{"name": name} for name in self.known]}]})
+                    )
+                elif Detect.is_type(event.type):
                     self.asked.append(Detect.from_event(event))
                 elif event.payload and any(event.payload):
                     await client.send(Detection("hey_jarvis", event.data["timestamp"]).event())
@@ -108,3 +115,20 @@ async def test_nobody_there_is_told() -> None:
     with pytest.raises(PartGone, match="cannot be reached"):
         await until(wake.hears, QUIET)
     await wake.close()
+
+
+async def test_a_word_is_asked_for_by_the_servers_own_name_for_it() -> None:
+    listener = Listener("alexa_v0.1", "ok_nabu_v0.1")
+    async with serving(listener) as port:
+        wake = WyomingWake(f"wyoming://127.0.0.1:{port}", ["okay_nabu"])
+        await until(wake.hears, CALL)
+        await wake.close()
+    assert listener.asked[0].names == ["ok_nabu_v0.1"]
+
+
+async def test_a_word_that_the_server_has_not_is_told_with_those_it_has() -> None:
+    async with serving(Listener("alexa_v0.1", "hey_rhasspy")) as port:
+        wake = WyomingWake(f"wyoming://127.0.0.1:{port}", ["okay_nabu"])
+        with pytest.raises(PartGone, match="does not know okay_nabu, but alexa, hey_rhasspy"):
+            await until(wake.hears, QUIET)
+        await wake.close()

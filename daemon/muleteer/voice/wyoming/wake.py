@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Sequence
 
 from wyoming.audio import AudioChunk, AudioStart
 from wyoming.event import Event
+from wyoming.info import Describe, Info
 from wyoming.wake import Detect, Detection
 
 from muleteer.voice.parts import FRAME_BYTES, RATE, SAMPLE_BYTES, PartGone
@@ -19,8 +21,26 @@ log = logging.getLogger(__name__)
 CHUNK_FRAMES = 4  # 80 ms, which is what openWakeWord looks at
 MOST_FRAMES = 100  # 2 s that a slow server may be behind; a word that old is no call any more
 LONGEST_NAME = 64  # characters of a word's name
+INFO_SECONDS = 5.0  # for a list that lies ready
+MOST_TOLD = 10  # words of a server in a sentence
 FRAME_MS = 20
 _FORM = {"rate": RATE, "width": SAMPLE_BYTES, "channels": 1}
+
+
+def _names(info: Event) -> list[str]:
+    programs = info.data.get("wake")
+    models = [model for each in _dicts(programs) for model in _dicts(each.get("models"))]
+    return [name[:LONGEST_NAME] for model in models if isinstance(name := model.get("name"), str)]
+
+
+def _dicts(found: object) -> list[dict[str, object]]:
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _plain(word: str) -> str:
+    """Programs call the same word okay_nabu, ok_nabu and ok_nabu_v0.1."""
+    plain = re.sub(r"\W+", "_", re.sub(r"_v\d[\d.]*$", "", word.lower()))
+    return re.sub(r"^okay_", "ok_", plain)
 
 
 class WyomingWake:
@@ -29,6 +49,7 @@ class WyomingWake:
 
     def __init__(self, address: str, words: Sequence[str] = ()) -> None:
         self._server, self._words = Server(address, "wake word"), list(words)
+        self._asked: list[str] = []  # the same, as the server calls them
         self._frames: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue(
             MOST_FRAMES
         )  # and when they were heard
@@ -63,6 +84,7 @@ class WyomingWake:
         while True:
             try:
                 async with self._server.connected() as link:
+                    self._asked = await self._known(link)
                     await self._begin(link)
                     self._gone = None
                     patience.reset()
@@ -91,8 +113,21 @@ class WyomingWake:
         if type(when) is not int or when >= self._since:
             self._heard = name[:LONGEST_NAME] if isinstance(name, str) and name else "wake word"
 
+    async def _known(self, link: Link) -> list[str]:
+        """The words as the server has them. Raises PartGone when it says that it has none of them."""
+        await link.send(Describe().event())
+        while not Info.is_type((event := await link.next(INFO_SECONDS)).type):
+            pass
+        theirs = {_plain(name): name for name in _names(event)}
+        asked = [theirs[_plain(word)] for word in self._words if _plain(word) in theirs]
+        if self._words and theirs and not asked:
+            raise self._server.gone(
+                f"does not know {self._words[0]}, but {', '.join(sorted(theirs)[:MOST_TOLD])}"
+            )
+        return asked or self._words
+
     async def _begin(self, link: Link) -> None:
-        await link.send(Detect(self._words or None).event(), AudioStart(**_FORM).event())
+        await link.send(Detect(self._asked or None).event(), AudioStart(**_FORM).event())
 
     async def _send(self, link: Link) -> None:
         """What was heard, in chunks. Ends with the connection, which `_listen` notices."""
