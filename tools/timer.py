@@ -202,7 +202,9 @@ async def _cancel(home: Services, when: str, label: str, now: datetime) -> Resul
         return Result.unavailable(_unreadable(there))
     if not pending:
         return Result.empty(say("No timer or alarm is set, so there is none to cancel."))
-    label = cut_times(label, now)[1] or label
+    if several := _each_named(pending, label, now):
+        return await _cancelled(home, several)
+    label = cut_times(label.replace(" and ", " "), now)[1] or label
     wanted = [each for each in pending if _fits(each, when, label, now)]
     if not wanted:
         said = joined("; ", [_said(each, now) for each in pending])
@@ -214,6 +216,22 @@ async def _cancel(home: Services, when: str, label: str, now: datetime) -> Resul
     if len(wanted) > 1 and not read_meant(f"{label} {when}").every:
         said = joined("; ", [_said(each, now) for each in wanted])
         return Result.error(say("Several are meant: {them}. Say which, or all.", them=said))
+    return await _cancelled(home, wanted)
+
+
+def _each_named(pending: Sequence[PendingTimer], label: str, now: datetime) -> list[PendingTimer]:
+    """Those that "timer pasta and alarm 7:00" speaks of, if each part of it is exactly one of them."""
+    found: list[PendingTimer] = []
+    for part in label.split(" and ") if " and " in label else ():
+        times, rest = cut_times(part, now)
+        meant = [each for each in pending if all(_fits(each, "", said, now) for said in (rest, *times))]
+        if len(meant) != 1:
+            return []
+        found += [each for each in meant if each not in found]
+    return found
+
+
+async def _cancelled(home: Services, wanted: Sequence[PendingTimer]) -> Result:
     gone = await home.timers.cancel([each.id for each in wanted])
     if not gone:
         return Result.empty(say("It rang just now, so there is none to cancel."))

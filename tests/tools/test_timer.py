@@ -134,6 +134,8 @@ async def test_the_list_is_said_the_next_first_and_empty_is_empty(
         ("6:30", "", ["up"]),
         ("", "all", ["pasta", "tea", "up"]),
         ("", "all timers", ["pasta", "tea"]),
+        ("", "timer tea and timer pasta", ["pasta", "tea"]),
+        ("", "timer 5 minute and alarm", ["tea", "up"]),
     ],
 )
 async def test_cancelling_by_what_was_said(

@@ -30,8 +30,8 @@ class Kitchen:
         toolbox = Toolbox.of([timer], Services(Absent("no notes"), timers=timers))
         self.catalogue = Catalogue({}, toolbox)
 
-    async def ask(self, message: str, language: str = "en", **written: object) -> str:
-        brain = ScriptedBrain(Choose({"timer": 1.0}), *[Fill(written)] * 3)
+    async def ask(self, message: str, language: str = "en", plans: int = 1, **written: object) -> str:
+        brain = ScriptedBrain(*[Choose({"timer": 1.0})] * plans, *[Fill(written)] * 3)
         run = Harness(brain, self.catalogue, Budgets(), language=language).run(message)
         *_, last = [event async for event in run]
         assert isinstance(last, TurnFinished), last
@@ -127,6 +127,22 @@ async def test_cancelling_finds_what_was_said_whatever_of_the_list_the_model_cop
     await kitchen.timers.set_alarm(datetime.now() + timedelta(hours=3), frozenset(), "alarm")
     copied = "pasta in 24 minutes 23 seconds"
     await kitchen.ask(message, action="cancel", when="24 minutes 23 seconds", label=copied)
+    assert await kitchen.labels() == left
+
+
+@pytest.mark.parametrize("label", ["pasta", "", "laundry"])
+@pytest.mark.parametrize(
+    ("message", "left"),
+    [
+        ("cancel the pasta timer and the tea timer", ["laundry"]),
+        ("cancel the pasta timer and the rice timer", ["laundry", "pasta", "tea"]),
+    ],
+)
+async def test_several_are_cancelled_in_one_breath_or_none(
+    kitchen: Kitchen, message: str, left: list[str], label: str
+) -> None:
+    await kitchen.three()
+    await kitchen.ask(message, plans=3, action="cancel", when="", label=label)  # both parts, and the whole
     assert await kitchen.labels() == left
 
 

@@ -217,3 +217,38 @@ def test_whatever_is_said_is_answered(message: str, label: str) -> None:
     done = settled(message, {"action": "cancel", "when": label, "label": label}, NOW)
     assert done["action"] in ACTIONS
     assert " ".join(cut_times(label, NOW)[1].split()) == cut_times(label, NOW)[1]
+
+
+@pytest.mark.parametrize("label", ["pasta", "tea", "", "invented"])
+@pytest.mark.parametrize(
+    ("message", "several"),
+    [
+        ("cancel the pasta timer and the tea timer", "timer pasta and timer tea"),
+        ("cancel the pasta and tea timers", "pasta and timer tea"),
+        ("cancel the pasta timer and cancel the tea timer", "timer pasta and timer tea"),
+        ("please cancel the pasta, the tea and the rice timer", "pasta and tea and timer rice"),
+        ("cancel the pasta timer and the alarm", "timer pasta and alarm"),
+        ("cancel the 5 minute timer and the 10 minute timer", "timer 5 minute and timer 10 minute"),
+        ("Lösch den Timer für Pasta und den für Tee", "timer pasta and tee"),
+        ("annule le minuteur pasta et le minuteur riz", "timer pasta and timer riz"),
+        ("cancella il timer pasta e il timer tè", "timer pasta and timer te"),
+        ("annuleer de pasta timer en de thee timer", "timer pasta and timer thee"),
+        ("makarna zamanlayıcısını ve pirinç zamanlayıcısını iptal et", "timer makarna and timer pirinc"),
+    ],
+)
+def test_each_of_several_that_are_cancelled_is_named(message: str, several: str, label: str) -> None:
+    done = settled(message, {"action": "cancel", "when": "", "label": label}, NOW)
+    assert done == {"action": "cancel", "label": several}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "cancel the pasta timer but not the tea timer",
+        "cancel the pasta timer and set a timer for 5 minutes",
+        "cancel the pasta timer and please",
+    ],
+)
+def test_what_is_no_list_of_cancellations_names_one(message: str) -> None:
+    done = settled(message, {"action": "cancel", "when": "", "label": "pasta"}, NOW)
+    assert done == {"action": "cancel", "label": "timer pasta"}

@@ -14,10 +14,13 @@ from muleteer.when.alarms import read_alarm
 from muleteer.when.clocks import read_delay
 from muleteer.when.words import fold, listed
 
-TIMERS = listed("timer timers countdown temporizador temporizadores minuteur minuterie kookwekker cronometro")
+TIMERS = listed(
+    "timer timers countdown temporizador temporizadores minuteur minuterie kookwekker cronometro "
+    "zamanlayıcı zamanlayıcıyı zamanlayıcısı zamanlayıcısını zamanlayıcıları zamanlayıcılar"
+)
 ALARMS = listed(
     "alarm alarms wecker alarma alarmas alarme alarmes reveil sveglia sveglie wekker despertador "
-    "alarmı alarmi"
+    "alarmı alarmi alarmını alarmlar alarmları"
 )
 _ALL = listed("all alle everything every todos todas tous toutes tutti tutte alles hepsini")
 UNSAID = listed(
@@ -28,7 +31,7 @@ UNSAID = listed(
 ORDERS = listed(
     "cancel stop delete turn switch shut off remove clear end kill losche loschen stopp stoppe stell "
     "stelle schalt schalte mach mache ab aus weg beende annule annuler arrete supprime eteins cancela "
-    "cancelar para "
+    "cancelar para annuleer wis schrap "
     "quita borra apaga cancella annulla ferma spegni verwijder zet uit stoppen desliga iptal et kapat sil "
     "set start create make add put wake weck wecke remind erinnere reminder erinnerung"
 )

@@ -29,7 +29,12 @@ _PURPOSES = (
     re.compile(r"(\w+)[ -](?:timer|alarm|wecker)\b", re.IGNORECASE),
 )
 _TELL = re.compile(r"^.*\btell me to\s+", re.IGNORECASE)
+_JOINT = re.compile(r",? (?:and|und|y|e|et|ed|en|ve|as well as|sowie) |, ", re.IGNORECASE)
+_BUT = re.compile(
+    r"\b(?:not|dont|but|nicht|kein\w*|aber|sondern|no|pero|pas|mais|non|ma|niet|maar|nao|degil)\b"
+)
 _OBJECTS = listed("me us mich mir uns nos mi ci ons que che dat dass that thanks danke dran daran")
+MENTIONS = " and "  # between what is said of each of several
 STEM = 4  # letters that the forms of a word have in common
 
 
@@ -46,6 +51,8 @@ def settled(message: str, given: Mapping[str, object], now: datetime) -> dict[st
     if action == "set":
         when = _with_day(_chosen(request.times, when, now) or _after_noon(when, clause, now), clause, now)
         return _without_empty(action=action, when=when, label=_label(label, when, request, now))
+    if action == "cancel" and (several := _several(message, now)):
+        return {"action": action, "label": MENTIONS.join(several)}
     when = _chosen(request.times, when, now) or ("" if action == "cancel" else when)
     return _without_empty(action=action, when=when, label=_meant_label(label, clause, request, now))
 
@@ -155,6 +162,25 @@ def _meant_label(label: str, clause: str, request: Request, now: datetime) -> st
     kind = read_meant(label).kind if both else meant.kind
     which = ("all" if meant.every else "", kind, *(words or named(request.rest)))
     return " ".join(word for word in which if word)
+
+
+def _several(message: str, now: datetime) -> list[str]:
+    """What is said of each of several that are to be cancelled: "timer pasta", "alarm 7:00"; none where the
+    message speaks of one, or of something else as well."""
+    if _BUT.search(fold(message)):
+        return []
+    pieces = [each for each in _JOINT.split(message) if each.strip(" ,.!")]
+    actions = {read_request(clause, now).action for clause in clauses(message)}
+    if len(pieces) < 2 or actions != {"cancel"}:
+        return []
+    found = [_mention(piece, now) for piece in pieces]
+    return found if all(found) else []
+
+
+def _mention(piece: str, now: datetime) -> str:
+    meant, request = read_meant(piece), read_request(piece, now)
+    words = named(request.rest)
+    return " ".join(filter(None, ("all" if meant.every else "", meant.kind, *words, *request.times)))
 
 
 def _trimmed(text: str, when: str, reminds: bool) -> str:
