@@ -1,8 +1,9 @@
 """A message that only makes sense after the one before: "and in Tokyo?" after "What time is it in Rome?".
 
 Pure. Completes it with the words of the message that it leans on, so that every level sees one whole request
-and no prompt changes. Only what begins like a follow-up is one, or ends like one ("the bedroom too"), or goes
-on with a sum ("and plus 6?"); all others stay what they are.
+and no prompt changes. Only what begins like a follow-up is one, or ends like one ("the bedroom too"), goes on
+with a sum ("and plus 6?"), or only says which one of several was meant ("the pasta one"); all others stay
+what they are.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from muleteer.harness.compound import leaning
+from muleteer.harness.compound import leaning, orders
+from muleteer.harness.moods import asks, chosen, deletes
 
 # Messages back that a chain of follow-ups may go.
 CHAIN = 4
@@ -43,6 +45,10 @@ def completed(message: str, before: Sequence[str]) -> str:
     short = len(message.split()) <= TRAILING and bool(_TRAIL.search(message))
     piece = _TRAIL.sub("", _LEAD.sub("", message)).strip(_EDGES)
     more = _MORE_OF_A_SUM.fullmatch(piece)
+    if before and not short and (name := chosen(message)):
+        last = completed(before[-1], before[-CHAIN:-1]) or before[-1]
+        open_order = not asks(last) and (orders(last) or deletes(last))
+        return f"{last.strip(_EDGES)} {name}" if open_order else ""
     if not before or not (_LEAD.match(message) or short or more):
         return ""
     last = completed(before[-1], before[-CHAIN:-1]) or before[-1]

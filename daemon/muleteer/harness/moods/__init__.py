@@ -3,8 +3,9 @@
 `asks` are first words of questions, `tells` those of statements as well, `inside` marks of a question at any
 place, `be` verbs that make one of a statement with a question mark; `whether` asks for a report, unless there
 is `more`. `prohibits` and `deletes` begin such orders, `not` negates at any place; `fillers` may stand before
-all of them. Pure; what is asked or ordered is not known here. A sentence is taken in whatever language it may
-be in: which one that is, is hard to tell from three words.
+all of them. `which` and `all` say which of several things is meant, and nothing else. Pure; what is asked or
+ordered is not known here. A sentence is taken in whatever language it may be in: which one that is, is hard
+to tell from three words.
 """
 
 from __future__ import annotations
@@ -46,6 +47,16 @@ def deletes(message: str) -> bool:
 def negated(message: str) -> bool:
     """Whether anything in it is said with a not."""
     return bool(_anywhere("not").search(_plain(message)))
+
+
+def chosen(message: str) -> str:
+    """Which one of several is named, where a message does nothing else: "pasta" for "the pasta one", `all`
+    for all of them; empty for any other."""
+    plain = _plain(message).strip(" ,.!")
+    if _whole("all").fullmatch(plain):
+        return "all"
+    found = _whole("which").fullmatch(plain)
+    return next(filter(None, found.groups()), "") if found else ""
 
 
 @lru_cache(maxsize=256)  # every line of a menu looks at the same message
@@ -104,6 +115,14 @@ def _anywhere(key: str) -> re.Pattern[str]:
 @cache
 def _inside() -> re.Pattern[str]:
     return re.compile(_all("inside"), re.IGNORECASE)
+
+
+@cache
+def _whole(key: str) -> re.Pattern[str]:
+    """One of the patterns and nothing else but fillers around it; `$n` are a few words."""
+    fillers = _any([each for lists in _lists().values() for each in lists["fillers"]])
+    pattern = _all(key).replace("$n", r"(\w[\w:' -]{0,40}?)")
+    return re.compile(rf"(?:(?:{fillers})[\s,]+)*(?:{pattern})(?:[\s,]+(?:{fillers}))?", re.IGNORECASE)
 
 
 @cache
