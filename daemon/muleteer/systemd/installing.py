@@ -143,6 +143,8 @@ def install(manager: Manager, program: Path, wish: Wish, start: bool = True) -> 
     if wish.listen:
         steps.append(Run(tuple(manager.command("enable", TCP))))
     if start:
+        if failed := [name for name in STARTED if manager.asks("is-failed", name) == "failed"]:
+            steps.append(Run(tuple(manager.command("reset-failed", *failed))))  # else its start limit holds
         if changed and manager.asks("is-active", "muleteer.service") == "active":
             sockets = ("muleteer.socket", *([TCP] if wish.listen else []))
             steps.append(Run(tuple(manager.command("stop", "muleteer.service", *sockets))))
