@@ -74,6 +74,21 @@ async def test_it_is_heard_there(listener: Listener, wake: WyomingWake) -> None:
     assert listener.asked[0].names == ["hey_jarvis"]
 
 
+async def test_one_call_is_told_once_however_often_the_server_says_it(wake: WyomingWake) -> None:
+    await until(wake.hears, CALL)
+    assert [name for _ in range(20) if (name := await _heard(wake, CALL))] == []
+    for _ in range(60):
+        await _heard(wake, QUIET)
+    assert await until(wake.hears, CALL) == "hey_jarvis"
+
+
+async def _heard(wake: WyomingWake, frame: bytes) -> str:
+    name = wake.hears(frame)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return name
+
+
 async def test_after_a_reset_the_server_begins_anew_and_what_it_heard_before_counts_no_more(
     listener: Listener, wake: WyomingWake
 ) -> None:

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 CHUNK_FRAMES = 4  # 80 ms, which is what openWakeWord looks at
 MOST_FRAMES = 100  # 2 s that a slow server may be behind; a word that old is no call any more
 LONGEST_NAME = 64  # characters of a word's name
+AGAIN_MS = 1_000  # openWakeWord tells one call for half a second; nobody calls twice in so short a time
 INFO_SECONDS = 5.0  # for a list that lies ready
 MOST_TOLD = 10  # words of a server in a sentence
 FRAME_MS = 20
@@ -56,6 +57,7 @@ class WyomingWake:
         self._heard = ""
         self._clock = 0  # milliseconds of all that was heard
         self._since = 0  # of what was heard before the last reset
+        self._last = -AGAIN_MS  # when the last call was heard
         self._gone: PartGone | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -110,7 +112,9 @@ class WyomingWake:
         if not Detection.is_type(event.type):
             return
         name, when = event.data.get("name"), event.data.get("timestamp")
-        if type(when) is not int or when >= self._since:
+        when = when if type(when) is int else self._clock
+        if when >= max(self._since, self._last + AGAIN_MS):
+            self._last = when
             self._heard = name[:LONGEST_NAME] if isinstance(name, str) and name else "wake word"
 
     async def _known(self, link: Link) -> list[str]:
