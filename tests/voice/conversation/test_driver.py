@@ -41,6 +41,17 @@ async def test_from_the_wake_word_to_the_answer_and_a_follow_up(scene: Scene) ->
     assert scene.home.stopped == 0
 
 
+async def test_the_wake_word_begins_anew_when_the_conversation_is_over(scene: Scene) -> None:
+    """A satellite that hears its own wake word waits for that before it stops sending sound."""
+    scene.home.turns = [says("It is noon.")]
+    await scene.microphone.wake()
+    await scene.says("What time is it in Rome?")
+    await scene.until("listening")
+    assert scene.wake_word.resets == 0
+    await scene.until("waiting")
+    assert scene.wake_word.resets == 1
+
+
 async def test_the_text_is_there_when_the_utterance_ends(scene: Scene) -> None:
     """Recognition takes as long as what is left of the pause, and costs nothing."""
     scene.home.turns = [says("It is noon.")]

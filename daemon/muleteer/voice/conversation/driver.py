@@ -90,6 +90,7 @@ class Driver:
         self._recognition: asyncio.Task[None] | None = None
         self._turn: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._phase = conversation.phase
         self.microphone_gone = ""
         """Why nothing is heard now; empty where that is not so."""
         if not conversation.muted:
@@ -222,6 +223,9 @@ class Driver:
                 case Silence():
                     self._start(self._hinted(self._house.silence()))
         self._due_changed.set()
+        before, self._phase = self._phase, self.conversation.phase
+        if self._phase == "waiting" != before:
+            self._parts.wake_word.reset()  # a satellite with a wake word of its own sends no sound until then
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name="voice: a deed")
