@@ -233,3 +233,19 @@ async def test_a_member_that_does_not_read_is_cut_off_and_nothing_grows(tmp_path
             await asyncio.sleep(0)
         assert "does not read" in link.reason
         writer.transport.abort()
+
+
+async def test_a_connection_is_closed_also_where_the_other_side_says_no_goodbye(tmp_path: Path) -> None:
+    async with household(tmp_path, 2) as [first, second]:
+        assert first.seat.enrolment.roster
+        deaf = contexts(second.seat.identity, first.seat.enrolment.roster.key).connect
+        await second.seat.network.close()
+        _, writer = await connect(first, deaf)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await until(lambda: second.id in first.seat.peers.links)
+        link = first.seat.peers.links[second.id]
+        sock = link._writer.get_extra_info("socket")
+        async with asyncio.timeout(10):  # TLS itself would wait for half a minute
+            await link.close()
+            await until(lambda: sock.fileno() == -1)
+        writer.transport.abort()
