@@ -42,6 +42,9 @@ def test_the_port_outlives_a_restart_and_goes_with_the_settings(service: Machine
     service.run("systemctl", "restart", "--no-block", "muleteer.service")
     assert asked(service) in ("200", "503")  # it has waited, and was not refused
     service.write(CONFIG, before + "\n")
+    service.run("systemctl", "restart", "muleteer.service")
+    found = json.loads(service.run(COMMAND, "doctor", "--json", check=False).stdout)["findings"]
+    assert "systemd still holds the port" in next(each["said"] for each in found if each["name"] == "clients")
     service.run(COMMAND, "install")
     service.until(lambda: ready(service), "the daemon ready")
     assert asked(service) == "refused"
