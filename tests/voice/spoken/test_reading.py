@@ -37,6 +37,14 @@ ENGLISH = [
     ),
     ("Dr. Smith, e.g. No. 5. No. I cannot.", "Doctor Smith, for example number five. No. I cannot."),
     ("R&D/ops", "R and D ops"),
+    (
+        "May I come on May 5? Sat, Mar 3. Dec. 24",
+        "May I come on May fifth? Sat, March third. December twenty-fourth",
+    ),
+    (
+        "5:3 and 030-1234, 10-2",
+        "five three and zero three zero one thousand two hundred thirty-four, ten two",
+    ),
 ]
 
 GERMAN = [
@@ -65,6 +73,8 @@ GERMAN = [
     ("am 24.12.2026", "am vierundzwanzigsten Dezember zweitausendsechsundzwanzig"),
     ("1.234,5 und 2.5 Grad", "eintausendzweihundertvierunddreißig Komma fünf und zwei Komma fünf Grad"),
     ("3,50 €", "drei Euro fünfzig"),
+    ("in 1 Stunde, mit 1 kWh, 1 weitere", "in einer Stunde, mit einer Kilowattstunde, eine weitere"),
+    ("Die 2. Datei am 1. Tag um 14.30 Uhr", "Die zweite Datei am ersten Tag um vierzehn Uhr dreißig"),
     ("6 * 7 = 42", "sechs mal sieben gleich zweiundvierzig"),
 ]
 

@@ -35,8 +35,8 @@ class Numbers:
             whole, _, rest = numeral.replace(",", ".").partition(".")
         return Decimal(f"{whole}.{rest}" if rest else whole)
 
-    def read(self, numeral: str, noun: str = "") -> str:
-        """In words; `noun` is what is counted."""
+    def read(self, numeral: str, noun: str = "", before: str = "") -> str:
+        """In words; `noun` is what is counted, `before` the text that it follows."""
         value = self.value(numeral)
         text = f"{value:f}"
         whole, _, rest = text.partition(".")
@@ -46,14 +46,16 @@ class Numbers:
             return f"{self._words.spell(int(whole))} {self._words.point} {self.digits(rest)}"
         if numeral.isdecimal() and not noun and FIRST_YEAR <= int(whole) <= LAST_YEAR:
             return self._words.spell(int(whole), self._words.year)
-        return self.count(int(whole), noun)
+        return self.count(int(whole), noun, before)
 
-    def count(self, number: int, noun: str = "") -> str:
+    def count(self, number: int, noun: str = "", before: str = "") -> str:
         """Of so many of these."""
         words = self._words
         if not noun:
             return words.spell(number)
-        return words.spell(number, words.numbers[-1 if words.is_feminine(noun) else 0])
+        is_bent = words.bending and re.search(rf"\b(?:{words.bending})\s\Z", before, re.IGNORECASE)
+        rules = words.bent if is_bent else words.numbers
+        return words.spell(number, rules[-1 if words.is_feminine(noun.split()[-1]) else 0])
 
     def digits(self, text: str) -> str:
         """One after the other."""

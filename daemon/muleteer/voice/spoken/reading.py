@@ -90,6 +90,7 @@ class Reader:
             (times.named_pattern, times.named),
             (times.american_pattern, times.american),
             (times.time_pattern, times.time),
+            (times.dotted_pattern, times.time),
             (times.letter_pattern if "h" in language.clock.words.split("|") else "", times.time),
             (r"(?<![\d.,])\d+(?:\.\d+){2,}(?!\d)", lambda found: self._dotted(found[0])),
             (_table(language.before_numbers) + r"\s?(?=\d)", self._written(language.before_numbers)),
@@ -102,6 +103,8 @@ class Reader:
             (r"(?<=[\w)%])\s?([-+*/=^<>~])\s(?=[-(]?\d)|(?<=[\d)])([+*=^<>])(?=[-(]?\d)", self._sign),
             (r"([²³])(?!\w)", lambda found: f"{language.signs['^']} {language.spell(ord(found[0]) - 176)}"),
             (rf"({number})\s?-(?={number}(?![\d-]))", self._range),
+            (_numbered(language), self._article),
+            (r"(?<=\d):(?=\d)", lambda _: ""),
             (ordinals, lambda found: language.spell(int(found[1]), language.ordinal)),
             (rf"(?:(?<![\w.,)])([-+~]))?({number})(?:(?={language.noun})|())", self._number),
             (r"[&@§]", lambda found: language.words[found[0]]),
@@ -146,16 +149,24 @@ class Reader:
     def _range(self, found: re.Match[str]) -> str | None:
         """The first of two numbers with a dash between them; `_number` reads the other one."""
         first, second = found[1], re.match(self._numbers.pattern, found.string[found.end() :])
-        is_up = second and self._numbers.value(first) < self._numbers.value(second[0])
+        is_up = second and first[0] != "0" and self._numbers.value(first) < self._numbers.value(second[0])
         before, _, after = self._words.range.partition("{a}")
         said = f"{before}{self._numbers.read(first)}"
         return said + (after.partition("{b}")[0] if is_up else "")
+
+    def _article(self, found: re.Match[str]) -> str:
+        """An ordinal after its article."""
+        language = self._words
+        is_bent = re.fullmatch(language.date.bending, found[1], re.IGNORECASE)
+        said = language.spell(int(found[2]), language.date.bent if is_bent else "spellout-ordinal")
+        return f"{found[1]} {said}"
 
     def _number(self, found: re.Match[str]) -> str:
         sign, noun = found[1], ""
         if after := re.compile(self._words.noun).match(found.string, found.end()):
             noun = after[1]
-        read = self._numbers.read(found[2], noun)
+        before = "" if sign else found.string[: found.start()]
+        read = self._numbers.read(found[2], noun, before)
         return f"{(self._words.signs | self._words.words)[sign]} {read}" if sign else read
 
 
@@ -173,6 +184,13 @@ def _applied(
             pieces += [(text[start : found.start()], False), (words, True)]
             start = found.end()
     return [each for each in [*pieces, (text[start:], False)] if each[0] or each[1]]
+
+
+def _numbered(language: Words) -> str:
+    """A pattern of ordinals with a period: an article, a small number, and a noun."""
+    if not language.articles:
+        return ""
+    return rf"\b((?i:{language.articles}|{language.date.bending}))\s(\d{{1,2}})\.(?=\s[^\W\d_])"
 
 
 def _table(table: dict[str, str]) -> str:

@@ -21,9 +21,13 @@ class Times:
         self._months = words.months()
         after = rf"(?:\s?(?:{words.clock.words})(?!\w))?" if words.clock.words else ""
         self.time_pattern = TIME + after + (_HALF if words.clock.halves else "()")
+        self.dotted_pattern = words.clock.words and (
+            rf"(?<![\w:.,])([01]?\d|2[0-4])\.([0-5]\d)()()\s?(?:{words.clock.words})(?!\w)"
+        )
         self.letter_pattern = r"(?<![\w:.,])([01]?\d|2[0-4])\s?h\s?([0-5]\d)(?!\w)()()"
         names = "|".join(sorted(map(re.escape, self._months), key=len, reverse=True))
-        suffix, year = "(?:st|nd|rd|th|er|[.º])?", r"(\d{4})(?!\d)"
+        suffix = "(?:st|nd|rd|th|er|º)?" if words.date.order == "mdy" else r"(?:er|[.º])?"
+        year = r"(\d{4})(?!\d)"
         self.named_pattern = (
             rf"(?<![\w.,])(\d{{1,2}}){suffix}\s(?:de\s)?({names})\b(?:\.?,?\s(?:de\s)?{year})?"
         )

@@ -67,9 +67,10 @@ class Units:
     def quantity(self, found: re.Match[str]) -> str | None:
         """Of 3.5 km, -3 °C, 20-25 %."""
         value = self._numbers.value(found[3])
-        if value >= _MOST:
+        if value >= _MOST or re.search(r"\d{4}s\Z", found[0]):  # the 1990s
             return None
-        said = self._of(found[3], value, self._units[found[4]])
+        before = "" if found[1] or found[2] else found.string[: found.start()]
+        said = self._of(found[3], value, self._units[found[4]], before)
         if found[2]:
             said = f"{self._words.words['-']} {said}"
         return self._words.range.format(a=self._numbers.read(found[1]), b=said) if found[1] else said
@@ -78,14 +79,14 @@ class Units:
         """Of %20, as Turkish writes it."""
         return self._of(found[1], self._numbers.value(found[1]), UNITS["%"])
 
-    def _of(self, numeral: str, value: Decimal, unit: str) -> str:
+    def _of(self, numeral: str, value: Decimal, unit: str, before: str = "") -> str:
         if "{n}" in unit:
             return unit.format(n=self._numbers.read(numeral, "x"))
         code = self._words.code
         shown = format_decimal(value, format=_FORM, locale=code)
         named = format_unit(value, unit, length="long", format=_FORM, locale=code)
         name = named.replace(shown, "", 1).replace("/", " ").strip()
-        return named.replace(shown, self._numbers.read(numeral, name.split()[0]), 1).replace("/", " ")
+        return named.replace(shown, self._numbers.read(numeral, name.split()[0], before), 1).replace("/", " ")
 
     def money_before(self, found: re.Match[str]) -> str | None:
         """Of $3.50."""

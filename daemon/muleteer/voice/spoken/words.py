@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -72,6 +72,9 @@ class Words:
     before_numbers: dict[str, str]
     fractions: dict[str, str]
     units: dict[str, str]
+    bending: str = ""
+    bent: list[str] = field(default_factory=list)
+    articles: str = ""
 
     @property
     def locale(self) -> Locale:
