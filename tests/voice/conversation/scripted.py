@@ -20,7 +20,7 @@ from muleteer.voice.conversation.manners import Manners
 from muleteer.voice.parts import FRAME_BYTES, FRAME_SECONDS, RATE, Heard, PartGone, Sound
 
 WAKE = 9
-SECONDS_A_WORD = 0.3
+FRAMES_A_WORD = 15
 PATIENCE = 120.0  # virtual seconds
 
 
@@ -99,14 +99,15 @@ class Loudspeaker:
 
 
 class Voice:
-    """A word takes `SECONDS_A_WORD`."""
+    """A word takes as long as fifteen frames of `pace`."""
 
-    gone = False
+    def __init__(self, pace: float) -> None:
+        self._word, self.gone = FRAMES_A_WORD * pace, False
 
     async def say(self, text: str, language: str) -> AsyncIterator[Sound]:
         if self.gone:
             raise PartGone("The voice is gone.")
-        size = 2 * round(len(text.split()) * SECONDS_A_WORD * RATE)
+        size = 2 * round(len(text.split()) * self._word * RATE)
         yield Sound(text.encode().ljust(size, b"\0"), RATE)
 
     async def close(self) -> None:
@@ -219,7 +220,7 @@ class Scene:
     pace: float = FRAME_SECONDS
 
     def __post_init__(self) -> None:
-        self.microphone, self.speaker, self.speech = Room(self.pace), Loudspeaker(), Voice()
+        self.microphone, self.speaker, self.speech = Room(self.pace), Loudspeaker(), Voice(self.pace)
         self.wake_word = self.activity = Detector()
         self.recognizer, self.home = Clerk(), Home()
         self.deeds: list[Deed] = []

@@ -100,6 +100,16 @@ def test_who_goes_on_after_the_end_takes_back_what_was_begun(talk: Talk) -> None
     assert talk.all(Ask)[-1].text == "Set a timer for ten minutes"
 
 
+def test_who_calls_right_after_the_end_and_says_stop_has_stopped_it(talk: Talk) -> None:
+    talk.wake()
+    talk.says("Tell me a story")
+    talk.wake()
+    assert len(talk.all(Cancel)) == 1
+    talk.says("Stop!")
+    assert len(talk.all(Ask)) == 1
+    assert talk.phase == "waiting"
+
+
 def test_what_was_done_is_not_taken_back(talk: Talk) -> None:
     talk.wake()
     talk.says("Set a timer for ten minutes")

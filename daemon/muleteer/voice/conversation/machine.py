@@ -214,7 +214,7 @@ class Conversation:
 
     def _attend(self, now: float, word: str = "") -> None:
         """To something new; whatever else is going on ends."""
-        self._interrupted = self.phase in ("thinking", "speaking")
+        self._interrupted = self._interrupted or self.phase in ("thinking", "speaking")
         self._drop()
         self._question, self._wake_word, self._tries = None, word, 0
         self._listen(now, "request", times.WAKE)
@@ -224,6 +224,7 @@ class Conversation:
         if self.phase == "listening" or (self.phase == "waiting" and self._bell):
             self._recognizing, self._text = False, None
         elif now - self._ended <= times.GOES_ON and not (self._turn and self._turn.acted):
+            self._interrupted = self._turn is not None
             self._drop()
             self._listen(now, self._wanted, times.WAKE)
         elif self.manners.barge_in == "speech":
