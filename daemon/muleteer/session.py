@@ -17,9 +17,20 @@ asker: ContextVar[str] = ContextVar("asker", default="")
 LOOKED_UP = "(I looked that up with a tool.)"
 
 
-def begin(name: str) -> None:
-    """What is done from here on belongs to the session of this name, or to a new one."""
-    current.set(name or secrets.token_hex(8))
+def begin(name: str, owner: str = "") -> None:
+    """What is done from here on belongs to the owner's session of this name, or to a new one."""
+    current.set(key_of(name or secrets.token_hex(8), owner))
+
+
+def key_of(name: str, owner: str) -> str:
+    """What a session is kept under: two owners mean different ones by one name. The household's, whose owner
+    is empty, are kept under their names."""
+    return f"{owner}:{name}" if owner and name else name
+
+
+def name_of(key: str, owner: str) -> str:
+    """What its owner calls the session; the key itself for anybody else's."""
+    return key.removeprefix(f"{owner}:") if owner else key
 
 
 def told_again(answer: str, looked_up: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,9 @@ from pathlib import Path
 import httpx
 from starlette.routing import BaseRoute
 
+from muleteer.engine.protocol import Message
 from muleteer.gateway.activation import Listeners
-from muleteer.gateway.app import Gateway, Report, build_app
+from muleteer.gateway.app import Gateway, Report, build_app, no_history
 from muleteer.gateway.health import Health
 from muleteer.gateway.listening import Listening
 from muleteer.gateway.peer import Scope
@@ -82,9 +83,10 @@ async def networked(
     more: Sequence[BaseRoute] = (),
     told: Mapping[str, Report] | None = None,
     guests: Callable[[Turns], Sequence[BaseRoute]] = lambda turns: (),
+    history: Callable[[str], Awaitable[Sequence[Message]]] = no_history,
 ) -> AsyncIterator[Networked]:
     """Served on this machine alone, unless `settings` say otherwise; with `more` routes, those of `guests`,
-    and `told` beside the rest of the status."""
+    `told` beside the rest of the status, and the `history` of sessions."""
     harness, engine = ScriptedHarness(), StubEngine()
     health = Health(engine)
     health.enter("ready")
@@ -100,7 +102,15 @@ async def networked(
     sections = {"network": listening.report, **(told or {})}
     routes += [*more, *guests(turns)]
     gateway = Gateway(
-        turns, health, engine, lambda: catalogue, "standard", unix.path, sections=sections, routes=routes
+        turns,
+        health,
+        engine,
+        lambda: catalogue,
+        "standard",
+        unix.path,
+        sections=sections,
+        routes=routes,
+        history=history,
     )
     await listening.serve(build_app(gateway), unix.socket)
     port = listening.report()["port"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from muleteer.engine.protocol import Message
 from muleteer.gateway.guests import Guests
 from muleteer.gateway.openai.routes import openai_routes
 from muleteer.gateway.peer import NOBODY, Peer
@@ -61,6 +62,28 @@ async def test_who_gets_the_name_of_a_revoked_token_gets_nothing_of_it(net: Netw
         assert (refused.status_code, refused.json()["error"]["code"]) == (404, "not_open")
         assert net.harness.answered == []
         assert (await local.post("/v1/turns/t1/confirm", json=YES)).status_code == 200
+
+
+async def test_a_session_is_the_tokens_that_began_it(folder: Path, catalogue: Catalogue) -> None:
+    asked: list[str] = []
+
+    async def history(key: str) -> list[Message]:
+        asked.append(key)
+        return [Message("user", f"said in {key}")]
+
+    trip = TURN | {"session": "trip"}
+    async with networked(folder, catalogue, history=history) as net:
+        ada, bob = await net.token(name="ada"), await net.token(name="bob")
+        own = await net.token("admin", name="own")
+        for secret in (ada, bob, own):
+            async with net.client(secret) as client:
+                assert (await client.post("/v1/turns", json=trip)).status_code == 200
+                assert (await client.get("/v1/turns")).json()["turns"][0]["session"] == "trip"
+        async with net.local() as local:
+            assert (await local.post("/v1/turns", json=trip)).status_code == 200
+        keys = [found.id for found in map(net.tokens.find, (ada, bob)) if found]
+        assert asked == [f"{keys[0]}:trip", f"{keys[1]}:trip", "trip", "trip"]
+        assert [said[1][0].content for said in net.harness.asked] == [f"said in {key}" for key in asked]
 
 
 async def test_a_token_owns_its_turns_after_a_start_of_the_daemon(net: Networked) -> None:

@@ -50,9 +50,9 @@ async def no_history(session: str) -> Sequence[Message]:
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """Everything the interface speaks for. `model` is its configured name, `sections` what further parts add
-    to the status, by name, `routes` what they answer, `history` what was said in a session. `seat` tells of
-    this device's part in the household, `connections` of those that are open, by listener. `started` in
-    monotonic seconds, `keep_alive` and `body` limits in seconds."""
+    to the status, by name, `routes` what they answer, `history` what was said in a session, by its key.
+    `seat` tells of this device's part in the household, `connections` of those that are open, by listener.
+    `started` in monotonic seconds, `keep_alive` and `body` limits in seconds."""
 
     turns: Turns
     health: Health
@@ -117,16 +117,17 @@ class _Views:
     async def turns(self, request: Request) -> ASGIApp:
         """Run a turn: server-sent events, or one JSON object."""
         turn = await read_turn(request, self._gateway.body)
-        session.begin(turn.session)
-        kept = turn.history is None
-        history = await self._gateway.history(turn.session) if kept else turn.messages()
+        owner = peer_of(request.scope).keeper
+        session.begin(turn.session, owner)
+        kept, key = turn.history is None, session.key_of(turn.session, owner)
+        history = await self._gateway.history(key) if kept else turn.messages()
         begin = partial(self._gateway.turns.start, turn.message, history, turn.confirm, turn.brain)
         return self._reply(wants_stream(turn, request.headers.get("accept", "")), begin)
 
     async def confirm(self, request: Request) -> ASGIApp:
         """Go on with a turn that ended in a question."""
         answer = await read_as(ConfirmRequest, request, '{"confirm": true}')
-        session.begin(answer.session)
+        session.begin(answer.session, peer_of(request.scope).keeper)
         turn = request.path_params["turn"]
         begin = partial(self._gateway.turns.confirm, turn, answer.confirm)
         return self._reply(wants_stream(answer, request.headers.get("accept", "")), begin)
@@ -137,7 +138,7 @@ class _Views:
 
     async def turn(self, request: Request) -> Response:
         """Everything about one of the last turns."""
-        return replies.Json(self._gateway.turns.recent.shown(self._asked(request)))
+        return self._shown(request, self._asked(request))
 
     async def events(self, request: Request) -> ASGIApp:
         """The events of a turn that somebody began, from the first one on. Who only follows can go away."""
@@ -148,7 +149,10 @@ class _Views:
         """End a turn now, with an event that says so; one that has ended stays as it is."""
         turn = self._asked(request)
         turn.end(CancelledByClientError(STOPPED))
-        return replies.Json(self._gateway.turns.recent.shown(turn))
+        return self._shown(request, turn)
+
+    def _shown(self, request: Request, turn: Turn) -> Response:
+        return replies.Json(self._gateway.turns.recent.shown(turn, peer_of(request.scope)))
 
     def _asked(self, request: Request) -> Turn:
         return self._gateway.turns.recent.get(request.path_params["turn"], peer_of(request.scope))

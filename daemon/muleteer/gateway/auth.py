@@ -37,7 +37,7 @@ TABLE: dict[str, dict[Needed, str]] = {
     "/v1/seat/members": {"chat": "GET"},
     "/v1/devices": {"chat": "GET"},
     "/v1/offline": {"chat": "GET"},
-    # Who knows a session's name may go on with it, and so may know what was said in it.
+    # Whoever began a session may go on with it, and so may know what was said in it.
     "/v1/sessions/{}": {"chat": "GET"},
     "/v1/sessions": {"tools": "GET"},
     "/v1/tools/{}/call": {"tools": "POST"},

@@ -162,7 +162,7 @@ class Guests:
         """A running turn's reply; the turn is stopped at the end of the block at the latest. Raises
         `MisplacedError` for what cannot be asked so, and as `Turns.start` does."""
         begin = await self._way(ask, read(ask.messages))
-        session.begin(ask.session)
+        session.begin(ask.session, peer.current.get().keeper)
         async with self._turns.host(begin) as turn:
             yield Reply(turn)
 

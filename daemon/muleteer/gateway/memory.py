@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from muleteer.errors import MuleteerError, RequestError, StorageError
 from muleteer.gateway import replies
-from muleteer.gateway.requests import SESSION, read_as
+from muleteer.gateway.requests import SESSION, SESSION_KEY, read_as
 from muleteer.services import Note, PastTurn
 from muleteer.store.memory import TurnMemory, span_of
 from muleteer.store.notebook import SqliteNotebook
@@ -47,7 +47,7 @@ class GivenNote(BaseModel):
     text: str = Field(min_length=1, max_length=LONGEST_NOTE)
     page: str = COMMON_PAGE
     when: Annotated[AwareDatetime | None, BeforeValidator(_iso)] = None
-    session: str = Field("", pattern=SESSION)
+    session: str = Field("", pattern=SESSION_KEY)
     device: str = Field("", pattern=SESSION)
 
 

@@ -31,6 +31,12 @@ class Peer:
         """Whether this scope was granted: each holds those before it in `SCOPES`."""
         return any(each in self.scopes for each in SCOPES[SCOPES.index(scope) :])
 
+    @property
+    def keeper(self) -> str:
+        """The owner of its sessions, as `session.key_of` takes it: a token has its own; `admin`, and so the
+        Unix socket, those of the household."""
+        return "" if self.may("admin") else self.id or "nobody"
+
     def owns(self, owner: str) -> bool:
         """Whether what the peer of this id began is for this one as well; `admin` is for everything."""
         return (bool(self.id) and self.id == owner) or self.may("admin")

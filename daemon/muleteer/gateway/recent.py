@@ -15,6 +15,7 @@ from muleteer.gateway.peer import Peer
 from muleteer.gateway.running import Turn
 from muleteer.gateway.traces import Traces
 from muleteer.harness.events import Confirm, Outcome, TurnFailed, TurnFinished
+from muleteer.session import name_of
 
 MOST_ENDED = 64  # turns; with messages of 64 KiB, the longest, 4 MiB
 ENDED_SECONDS = 3600.0  # long enough to come back to an answer; what was said is not kept here for the day
@@ -64,12 +65,12 @@ class Recent:
     def listed(self, peer: Peer) -> list[dict[str, object]]:
         """The newest first, without what was said."""
         self._drop()
-        return [_brief(turn) for _, turn in reversed(self._kept.values()) if peer.owns(turn.owner.id)]
+        return [_brief(turn, peer) for _, turn in reversed(self._kept.values()) if peer.owns(turn.owner.id)]
 
-    def shown(self, turn: Turn) -> dict[str, object]:
-        """Everything about it, as far as it has come."""
+    def shown(self, turn: Turn, peer: Peer) -> dict[str, object]:
+        """Everything about it, as far as it has come, for this peer."""
         outcome = turn.outcome
-        return _brief(turn) | {
+        return _brief(turn, peer) | {
             "message": turn.message,
             "text": turn.text,
             "steps": self.traces.steps(turn.id),
@@ -95,13 +96,13 @@ class Recent:
                 yield id
 
 
-def _brief(turn: Turn) -> dict[str, object]:
+def _brief(turn: Turn, peer: Peer) -> dict[str, object]:
     state = kind_of(turn.outcome) if turn.outcome else "running"
     return {
         "turn": turn.id,
         "state": state,
         "skill": turn.skill,
-        "session": turn.session,
+        "session": name_of(turn.session, peer.keeper),
         "began": turn.began.isoformat(timespec="seconds"),
         "ms": turn.ms,
     }

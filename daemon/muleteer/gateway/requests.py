@@ -27,6 +27,7 @@ BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols by c
 
 LONGEST_NAME = 64  # characters of a brain's name
 SESSION = r"^[A-Za-z0-9_.-]{0,64}$"  # a name for programs, short enough to be kept with every turn and note
+SESSION_KEY = r"^([0-9a-f]{1,64}:)?[A-Za-z0-9_.-]{0,64}$"  # as it is kept: a token's id before its name
 WRONG_SESSION = "A session's name has at most 64 letters, digits and _ . - ; see `muleteer sessions`."
 
 Body = TypeVar("Body", bound=BaseModel)

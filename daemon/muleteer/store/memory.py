@@ -156,9 +156,10 @@ class TurnMemory:
         since = _stamp(datetime.now(UTC) - timedelta(days=days))
         return await self._read(lambda connection: sessions.talk(connection, session, since))
 
-    async def sessions(self) -> list[sessions.Session]:
-        """The sessions that have a name, the newest first. Raises `StoreError`."""
-        return await self._read(sessions.listed)
+    async def sessions(self, owner: str = "") -> list[sessions.Session]:
+        """The sessions of an owner that have a name, the newest first; without one, all. Raises
+        `StoreError`."""
+        return await self._read(lambda connection: sessions.listed(connection, owner))
 
     async def forget_session(self, name: str) -> int:
         """`forget` for all turns of a session."""

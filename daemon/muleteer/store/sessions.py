@@ -33,8 +33,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation that has a name: how many turns are kept of it, when the last one was finished (UTC),
-    and how that began."""
+    """A conversation that has a name, which is its key (`session.key_of`): how many turns are kept of it,
+    when the last one was finished (UTC), and how that began."""
 
     name: str
     turns: int
@@ -59,12 +59,13 @@ def talk(connection: sqlite3.Connection, name: str, since: str) -> list[Exchange
     return found[::-1]
 
 
-def listed(connection: sqlite3.Connection) -> list[Session]:
-    """Those with a name, the newest first."""
+def listed(connection: sqlite3.Connection, owner: str = "") -> list[Session]:
+    """Those with a name, the newest first; those of an owner, or all, each by its key."""
     rows: Sequence[tuple[str, int, str, str, int]] = connection.execute(
         "SELECT session, count(*), finished, substr(message, 1, 80), max(id) FROM turns"  # of the last one
-        " WHERE session != '' AND session NOT GLOB ? GROUP BY session ORDER BY max(id) DESC LIMIT ?",
-        (UNNAMED, MOST_LISTED),
+        " WHERE session != '' AND session GLOB ? AND session NOT GLOB ? AND session NOT GLOB ?"
+        " GROUP BY session ORDER BY max(id) DESC LIMIT ?",
+        (f"{owner}:*" if owner else "*", UNNAMED, f"*:{UNNAMED}", MOST_LISTED),
     ).fetchall()
     return [Session(*row[:4]) for row in rows]
 

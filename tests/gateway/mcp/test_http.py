@@ -13,6 +13,7 @@ from muleteer.catalogue.declared import Loaded, handle_of
 from muleteer.catalogue.steering import Steering, Wishes
 from muleteer.gateway.mcp.calling import PRIVATE, PRIVATE_TALK
 from muleteer.harness.events import CallFinished, CallStarted, Planned, TurnFailed
+from muleteer.session import key_of
 from tests.gateway.mcp.conftest import AGENT, MODES, TALKER, House, called
 from tests.gateway.scripted import ASKED, FINISHED, LEVEL, STARTED, TEXT, within
 
@@ -218,7 +219,8 @@ async def test_a_private_turn_does_not_go_over_the_network(house: House) -> None
 
 
 async def test_private_talk_is_neither_gone_on_with_nor_found_over_the_network(house: House) -> None:
-    await house.privacy.note("s1", "Where is the cat?", "The cat is in the shed, as always.")
+    for key in ("s1", key_of("s1", AGENT.keeper)):
+        await house.privacy.note(key, "Where is the cat?", "The cat is in the shed, as always.")
     async with house.client() as client:
         assert "in the shed" in (await called(client, "search_memory", {})).content[0].text
         assert not (await called(client, "ask", {"message": "x", "session": "s1"})).is_error

@@ -130,7 +130,7 @@ class Calls:
             return await self._ask(arguments, progress)
         if wanted is CONFIRM:
             return await self._confirm(arguments, progress)
-        session.begin("")
+        session.begin("", peer.keeper)
         if wanted is SEARCH:
             return await self._search(arguments)
         return _result(await self._catalogue().toolbox.call(wanted.tool, arguments))
@@ -139,15 +139,16 @@ class Calls:
         if unknown := arguments.keys() - {"message", "session"}:
             raise RequestError(f"ask takes a message and a session, not {', '.join(sorted(unknown))}.")
         turn = parse_turn(json.dumps(arguments).encode())
-        session.begin(turn.session)
-        history = await self._history(turn.session)
-        if leaving.get() and self._privacy.concerns(turn.session, history):
+        owner = current.get().keeper
+        session.begin(turn.session, owner)
+        history = await self._history(key := session.key_of(turn.session, owner))
+        if leaving.get() and self._privacy.concerns(key, history):
             raise RequestError(PRIVATE_TALK)
         return await self._followed(partial(self._turns.start, turn.message, history), progress)
 
     async def _confirm(self, arguments: Mapping[str, object], progress: Progress) -> Answer:
         given = _checked(Confirming, arguments)
-        session.begin(given.session)
+        session.begin(given.session, current.get().keeper)
         return await self._followed(partial(self._turns.confirm, given.turn, given.yes), progress)
 
     async def _followed(self, begin: Begin, progress: Progress) -> Answer:

@@ -54,7 +54,7 @@ def number(least: int, most: int) -> Schema:
 LARGEST = 10**18 - 1
 LIMIT = {"limit": number(0, LARGEST)}  # no more are given than `memory.MOST_AT_ONCE`, whatever it is
 SESSION: Mapping[str, Schema] = {
-    "name": {"type": "string", "pattern": requests.SESSION, "minLength": 1, "maxLength": 64}
+    "name": {"type": "string", "pattern": requests.SESSION_KEY, "minLength": 1, "maxLength": 129}
 }
 OF_A_TURN = (404, 413, 499, 500, 502, 503)
 OUTCOMES: Mapping[int, object] = {200: TurnFinished, 202: Confirm}
