@@ -159,3 +159,74 @@ def test_what_is_said_is_read_back(seconds: int) -> None:
     assert read is not None
     smaller = 60 if "day" not in said else 3600
     assert 0 <= seconds - read.total_seconds() < smaller
+
+
+@pytest.mark.parametrize(
+    ("said", "minutes"),
+    [
+        ("over tien minuten", 10),
+        ("vijfentwintig minuten", 25),
+        ("een kwartier", 15),
+        ("drie kwartier", 45),
+        ("anderhalf uur", 90),
+        ("een half uur", 30),
+        ("twee uur", 120),
+        ("tra dieci minuti", 10),
+        ("ventuno minuti", 21),
+        ("mezz'ora", 30),
+        ("un'ora e mezza", 90),
+        ("un'ora", 60),
+        ("un quarto d'ora", 15),
+        ("tre quarti d'ora", 45),
+        ("on dakika", 10),
+        ("on beş dakikaya", 15),
+        ("yirmi beş dakikalık", 25),
+        ("yarım saat sonra", 30),
+        ("bir buçuk saat", 90),
+        ("iki saat", 120),
+        ("una hora y media", 90),
+        ("une heure et demie", 90),
+        ("vinte minutos", 20),
+    ],
+)
+def test_spans_in_other_languages_words(said: str, minutes: int) -> None:
+    assert read_delay(said) == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [
+        ("half zeven", time(6, 30)),
+        ("om half zeven", time(6, 30)),
+        ("om kwart over zeven", time(7, 15)),
+        ("kwart voor acht", time(7, 45)),
+        ("tien over zeven", time(7, 10)),
+        ("vijf voor acht", time(7, 55)),
+        ("om zeven uur", time(7)),
+        ("om zeven uur 's avonds", time(19)),
+        ("alle sette e mezza", time(7, 30)),
+        ("alle sette e un quarto", time(7, 15)),
+        ("alle otto meno un quarto", time(7, 45)),
+        ("alle otto meno dieci", time(7, 50)),
+        ("alle sette e dieci", time(7, 10)),
+        ("a mezzogiorno", time(12)),
+        ("saat yedide", time(7)),
+        ("saat 7'de", time(7)),
+        ("yedi buçukta", time(7, 30)),
+        ("yediye çeyrek kala", time(6, 45)),
+        ("yediyi çeyrek geçe", time(7, 15)),
+        ("yediye on kala", time(6, 50)),
+        ("half past seven", time(7, 30)),
+        ("at 7 am", time(7)),
+    ],
+)
+def test_times_of_day_in_other_languages_words(said: str, at: time) -> None:
+    alarm = read_alarm(said, NOW)
+    assert alarm is not None
+    assert alarm.at.time() == at
+
+
+@pytest.mark.parametrize("said", ["on monday", "on and on", "over there", "om", "on bes yedi", "saat"])
+def test_such_words_alone_are_no_time(said: str) -> None:
+    assert read_delay(said) is None
+    assert read_alarm(said, NOW) is None

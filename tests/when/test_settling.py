@@ -47,6 +47,9 @@ ACTIONS = ("set", "extend", "list", "cancel")
         ("svegliami alle 6", TOMORROW.replace(hour=6)),
         ("maak me wakker om 7 uur", TOMORROW.replace(hour=7)),
         ("can you set an alarm for quarter to seven on weekdays", TOMORROW.replace(hour=6, minute=45)),
+        ("maak me wakker om half zeven", TOMORROW.replace(hour=6, minute=30)),
+        ("svegliami alle sette e mezza", TOMORROW.replace(hour=7, minute=30)),
+        ("saat yedide beni uyandır", TOMORROW.replace(hour=7)),
     ],
 )
 def test_a_time_is_the_one_that_the_message_says(message: str, at: datetime, action: str) -> None:

@@ -3,7 +3,7 @@
 Everything here is naive local time, as on a wall clock; whoever has the words says what time it is now.
 Written by hand because the general parsers give one instant: they know no "Friday afternoon", "next week"
 or "every weekday". English and German; names of days and months and the commonest words in Spanish, French,
-Italian and Dutch.
+Italian and Dutch, and times of day and spans in Italian, Dutch and Turkish (`idioms`).
 """
 
 from muleteer.when.alarms import Alarm, next_on, read_alarm

@@ -29,7 +29,7 @@ _CLOCK = (
     r"(?<![\d.:/-])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?(?::\d\d)? ?(?P<half>am|pm)\b(?! [a-z]*tag)",
     r"(?<![\d.:/-])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))? ?(?:uhr|oclock|h)\b(?: (?P<late>\d\d)\b)?",
     r"(?<![\d.:/-])(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::\d\d)?(?![\d:])",
-    r"\b(?:at|um|a las|gegen|by|@) ?(?P<hour>\d{1,2})(?:\.(?P<minute>\d\d))?(?![\d.:/-])",
+    r"\b(?:at|um|a las|gegen|by|@|alle|om) ?(?P<hour>\d{1,2})(?:\.(?P<minute>\d\d))?(?![\d.:/-])",
 )
 _PAST = {
     r"\bhalf past (\d{1,2})\b": 30,
@@ -39,14 +39,16 @@ _PAST = {
     r"\bdreiviertel (\d{1,2})\b": -15,
 }
 _MINUTES_PAST = re.compile(r"\b(\d{1,2}) (?:min(?:utes|uten)? )?(past|to|nach|vor) (\d{1,2})\b")
-LATER = re.compile(r"\b(?:evening|afternoon|night|tonight|abends?|nachmittags?|pm|tarde|noche)\b")
+LATER = re.compile(
+    r"\b(?:evening|afternoon|night|tonight|abends?|nachmittags?|pm|tarde|noche|vanavond|avonds|middags|aksam)\b"
+)
 _NAMED = {r"\b(?:noon|midday|mittags?)\b": time(12), r"\b(?:midnight|mitternachts?)\b": time(0)}
 
 
 def read_delay(text: str) -> timedelta | None:
     """How long from now: "10 min", "1h30", "an hour and a half", "anderthalb Stunden", "PT10M"; or None. A
     number alone is minutes. Zero is a span too."""
-    folded = re.sub(r"^(?:in|for|after|fur|nach) ", "", fold(text))
+    folded = re.sub(r"^(?:in|for|after|fur|nach|over|tra|fra) ", "", fold(text))
     if (iso := _ISO.fullmatch(folded)) and any(iso.groups()):
         days, hours, minutes, seconds = (int(part or 0) for part in iso.groups())
         return _span(days * 86_400 + hours * 3600 + minutes * 60 + seconds)
@@ -57,7 +59,7 @@ def read_delay(text: str) -> timedelta | None:
         return timedelta(minutes=int(said)) if len(said) < 4 and int(said) <= BARE_MINUTES else None
     said = re.sub(r"(\d) ?(?:h|hours?|stunden?) ?(\d{1,2})$", r"\1 h \2 min", said)
     said = re.sub(r"(\d) ?m(?:in(?:ute[ns]?)?)? ?(\d{1,2})$", r"\1 min \2 s", said)
-    if re.sub(r"\b(?:and|und|y|et|from now|von jetzt)\b", "", _AMOUNT.sub("", said)).strip(" ,"):
+    if re.sub(r"\b(?:and|und|y|et|en|e|ve|from now|von jetzt)\b", "", _AMOUNT.sub("", said)).strip(" ,"):
         return None
     amounts = [(float(number.replace(",", ".")), unit) for number, unit in _AMOUNT.findall(said)]
     if not amounts or any(unit not in UNIT for _, unit in amounts):
