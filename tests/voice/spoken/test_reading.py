@@ -43,7 +43,7 @@ ENGLISH = [
     ),
     (
         "5:3 and 030-1234, 10-2",
-        "five three and zero three zero one thousand two hundred thirty-four, ten two",
+        "five three and zero three zero twelve thirty-four, ten two",
     ),
 ]
 
