@@ -45,7 +45,8 @@ async def model_of(address: str) -> str:
 async def ask(
     http: httpx.AsyncClient, model: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
 ) -> Reply:
-    """One reply. Raises `RequestError` where the server refuses, `EngineError` where it is gone."""
+    """One reply. Raises `RequestError` where the server refuses or takes longer than `http` waits, and
+    `EngineError` where it is gone."""
     body = {
         "model": model,
         "messages": [{"role": each.role, "content": each.content} for each in messages],
@@ -55,6 +56,8 @@ async def ask(
     began = time.perf_counter()
     try:
         response = await http.post("/v1/chat/completions", json=body)
+    except httpx.ReadTimeout as error:
+        raise RequestError(f"no answer within {http.timeout.read:g} seconds") from error
     except httpx.HTTPError as error:
         raise EngineError(f"The server does not answer: {error!r}.") from error
     seconds = time.perf_counter() - began
