@@ -69,7 +69,7 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
         systemctl disable --now "${name%.d}" || true
         rm -rf "$timer"
     done
-    systemctl disable --now muleteer-health.timer muleteer.socket muleteer.service
+    systemctl disable --now muleteer-voice.service muleteer-health.timer muleteer.socket muleteer.service
     # What `muleteer install` has made of the settings; it makes it again.
     if [ -e /etc/systemd/system/muleteer-tcp.socket ]; then
         systemctl disable --now muleteer-tcp.socket
@@ -89,10 +89,13 @@ if [ "$1" = remove ] || [ "$1" = purge ]; then
 fi
 if [ "$1" = purge ]; then
     rm -rf /var/lib/muleteer /var/cache/muleteer /etc/muleteer /run/muleteer
+    rm -rf /var/lib/muleteer-voice /var/cache/muleteer-voice
     rm -rf /etc/systemd/system/muleteer.service.d
-    if getent passwd muleteer >/dev/null; then
-        deluser --quiet --system muleteer || true
-    fi
+    for user in muleteer-voice muleteer; do
+        if getent passwd $user >/dev/null; then
+            deluser --quiet --system $user || true
+        fi
+    done
 fi
 """
 

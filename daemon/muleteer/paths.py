@@ -66,8 +66,8 @@ def client_socket() -> Path:
 
 
 def voice_socket() -> Path:
-    """Where the voice process is controlled unless told otherwise. `MULETEER_VOICE_SOCKET` overrides."""
-    override = _override("MULETEER_VOICE_SOCKET")
+    """Where the voice process is controlled unless told otherwise. `MULETEER_VOICE__SOCKET` overrides."""
+    override = _override("MULETEER_VOICE__SOCKET")
     if override:
         return override
     systemd = _systemd("RUNTIME_DIRECTORY")
@@ -80,7 +80,7 @@ def voice_socket() -> Path:
 def voice_client_socket() -> Path:
     """The one that a command tries: the user's own voice process, else the system's service."""
     own = voice_socket()
-    if _override("MULETEER_VOICE_SOCKET") or own.exists() or not SYSTEM_VOICE_SOCKET.exists():
+    if _override("MULETEER_VOICE__SOCKET") or own.exists() or not SYSTEM_VOICE_SOCKET.exists():
         return own
     return SYSTEM_VOICE_SOCKET
 

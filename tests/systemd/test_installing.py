@@ -84,6 +84,27 @@ def read(name: str) -> configparser.RawConfigParser:
     return parser
 
 
+@pytest.mark.parametrize("name", ["muleteer-voice.service", "user/muleteer-voice.service"])
+def test_voice_has_limits_of_its_own_and_does_not_need_the_daemon(name: str) -> None:
+    service = dict(read(name)["Service"])
+    assert service["ExecStart"].endswith("muleteer voice")
+    assert int(service["MemoryMax"].removesuffix("M")) < 1500
+    assert service["OOMPolicy"] == "continue", "the recogniser is a process that may go"
+    assert "Requires" not in read(name)["Unit"]
+
+
+def test_who_hears_everything_reads_nothing_of_the_household() -> None:
+    voice, daemon = (dict(read(f"{name}.service")["Service"]) for name in ("muleteer-voice", "muleteer"))
+    assert voice["User"] not in (daemon["User"], "root")
+    assert voice["Group"] == daemon["Group"], "the daemon's socket is the group's"
+    assert voice["StateDirectory"] != daemon["StateDirectory"]
+    assert daemon["StateDirectoryMode"] == voice["StateDirectoryMode"] == "0700"
+    assert f"MULETEER_STATE=/var/lib/{voice['StateDirectory']}" in voice["Environment"]
+    assert str(paths.SYSTEM_VOICE_SOCKET.parent) == f"/run/{voice['RuntimeDirectory']}"
+    users = (ROOT / "systemd/sysusers.d/muleteer.conf").read_text()
+    assert f"u {voice['User']} - " in users
+
+
 def test_no_unit_orders_a_timer_after_a_synchronised_clock() -> None:
     for path in (ROOT / "systemd").rglob("muleteer-turn@.timer"):
         assert "DefaultDependencies=no" in path.read_text()

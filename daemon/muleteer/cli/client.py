@@ -52,11 +52,16 @@ def find_socket(given: Path | None) -> Path | Remote:
         return remote.find(name)
     if given:
         return paths.expand(given)
-    if not os.environ.get(layers.variable_of("gateway.socket")):
+    return in_files("gateway.socket") or paths.client_socket()
+
+
+def in_files(key: str) -> Path | None:
+    """The path that the settings files have for a key; None where they have none, or a variable has one."""
+    if not os.environ.get(layers.variable_of(key)):
         for each in reversed(layers.read_files()):
-            if each.key == "gateway.socket" and isinstance(each.value, str) and each.value:
+            if each.key == key and isinstance(each.value, str) and each.value:
                 return paths.expand(each.value, Path(each.origin).parent)
-    return paths.client_socket()
+    return None
 
 
 class _UnixConnection(HTTPConnection):

@@ -20,7 +20,7 @@ control_option = click.option(
     "--control",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="The control socket of voice. Else MULETEER_VOICE_SOCKET, then the usual place.",
+    help="The control socket of voice. Else MULETEER_VOICE__SOCKET, then the settings, then the usual place.",
 )
 
 
@@ -156,9 +156,9 @@ def _asked(
 ) -> dict[str, object]:
     """The answer of the voice process. Raises `SocketError` where none runs."""
     from muleteer import paths
-    from muleteer.cli.client import Daemon
+    from muleteer.cli.client import Daemon, in_files
 
-    place = paths.expand(control) if control else paths.voice_client_socket()
+    place = paths.expand(control) if control else in_files("voice.socket") or paths.voice_client_socket()
     if not place.exists():
         raise SocketError(
             f"Voice does not run here (there is no {place}); start it: muleteer voice, or "

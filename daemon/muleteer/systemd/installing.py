@@ -18,7 +18,8 @@ from muleteer import paths
 from muleteer.systemd.manager import Manager, run
 
 PROGRAM = "/opt/muleteer/bin/muleteer"  # as the shipped units have it
-USER_UNITS = ("muleteer.service", "muleteer.socket", "muleteer-turn@.service", "muleteer-turn@.timer")
+VOICE = "muleteer-voice.service"  # put in place, and started by whoever wants it
+USER_UNITS = ("muleteer.service", "muleteer.socket", "muleteer-turn@.service", "muleteer-turn@.timer", VOICE)
 UNITS = (*USER_UNITS, "muleteer-health.service", "muleteer-health.timer")
 STARTED = ("muleteer.socket", "muleteer.service")
 NEWER = {"RestartSteps": 254, "RestartMaxDelaySec": 254}  # settings, by the version that brought them
@@ -192,7 +193,7 @@ def uninstall(manager: Manager, purge: bool = False) -> list[Step]:
     """The steps that take the service away. With `purge` also what it has kept: state, models, settings."""
     timers = sorted(path.name.removesuffix(".d") for path in manager.units.glob("muleteer-turn@*.timer.d"))
     steps: list[Step] = []
-    for name in (*timers, *_health(manager), TCP, *STARTED):
+    for name in (*timers, *_health(manager), VOICE, TCP, *STARTED):
         if manager.asks("is-enabled", name) == "masked":
             steps.append(Run(tuple(manager.command("unmask", name))))
         steps.append(Run(tuple(manager.command("disable", "--now", name))))
@@ -266,7 +267,8 @@ def _health(manager: Manager) -> tuple[str, ...]:
 def _kept(manager: Manager) -> list[Path]:
     if manager.user:
         return [paths.state_dir(), paths.models_dir().parent, paths.config_dir()]
-    return [Path("/var/lib/muleteer"), Path("/var/cache/muleteer"), Path("/etc/muleteer")]
+    kept = [Path("/var/lib/muleteer"), Path("/var/cache/muleteer"), Path("/etc/muleteer")]
+    return [*kept, Path("/var/lib/muleteer-voice"), Path("/var/cache/muleteer-voice")]
 
 
 def _known(manager: Manager, step: Step) -> bool:
