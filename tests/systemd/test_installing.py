@@ -93,7 +93,7 @@ def test_voice_has_limits_of_its_own_and_does_not_need_the_daemon(name: str) -> 
     assert "Requires" not in read(name)["Unit"]
 
 
-def test_who_hears_everything_reads_nothing_of_the_household() -> None:
+def test_who_hears_everything_reads_none_of_the_daemons_files() -> None:
     voice, daemon = (dict(read(f"{name}.service")["Service"]) for name in ("muleteer-voice", "muleteer"))
     assert voice["User"] not in (daemon["User"], "root")
     assert voice["Group"] == daemon["Group"], "the daemon's socket is the group's"
