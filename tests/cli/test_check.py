@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,18 @@ def test_a_wrong_form_is_a_problem_of_that_skill_alone(run: Run, tmp_path: Path)
     found = json.loads(run("skills", "check", str(good), str(broken), "--json").out)
     kinds = {each["name"]: [one["kind"] for one in each["problems"]] for each in found["skills"]}
     assert kinds == {"good": [], "broken": ["form"]}
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="what reads schedules is not here: systemd")
+def test_a_schedule_that_systemd_does_not_understand_is_a_problem(run: Run, tmp_path: Path) -> None:
+    folder = written(tmp_path, "late")
+    text = (folder / "SKILL.md").read_text()
+    for schedule, problems in (("25:77", 1), ("07:00", 0)):
+        told = text.replace("metadata:\n", f'metadata:\n  schedule: "{schedule}"\n')
+        (folder / "SKILL.md").write_text(told)
+        found = json.loads(run("skills", "check", str(folder), "--json").out)["skills"][0]["problems"]
+        assert [each["kind"] for each in found] == ["schedule"] * problems
+        assert all("not one that systemd understands" in each["text"] for each in found)
 
 
 def test_the_model_is_not_asked_when_it_shall_not_be(

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -65,6 +66,17 @@ async def _last(expression: str, known: float, now: float) -> float:
         else:
             known = due[-1]
     return known
+
+
+async def misread(expression: str) -> str:
+    """Why systemd does not understand it, as a sentence; empty where it does, and where it is not here."""
+    if shutil.which(PROGRAM) is None:
+        return ""
+    try:
+        await _ask("calendar", "--", expression)
+    except RequestError as error:
+        return str(error)
+    return ""
 
 
 async def delay(expression: str, now: float) -> int:

@@ -16,7 +16,7 @@ from muleteer.skills import Catalogue, Skill
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`kind` is form, handle, cycle, example, tokens or route."""
+    """`kind` is form, handle, cycle, example, schedule, tokens or route."""
 
     kind: str
     text: str

@@ -6,6 +6,7 @@ loads the tools into this process.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -113,17 +114,18 @@ def local_catalogue() -> Catalogue:
 
 def _alone(sound: Mapping[str, Skill]) -> list[Entry]:
     """The check without a daemon, with the tools that one would have."""
-    from muleteer.catalogue.lint import lint, together
+    from muleteer.background.schedule import misread
+    from muleteer.catalogue.lint import Problem, lint, together
 
     whole = together(local_catalogue(), sound)
-    return [
-        {
-            "name": name,
-            "problems": [{"kind": one.kind, "text": one.text} for one in lint(skill, whole)],
-            "tokens": {},
-        }
-        for name, skill in sound.items()
-    ]
+    entries: list[Entry] = []
+    for name, skill in sound.items():
+        found = list(lint(skill, whole))
+        if skill.schedule and (why := asyncio.run(misread(skill.schedule))):
+            found.append(Problem("schedule", why))
+        problems = [{"kind": one.kind, "text": one.text} for one in found]
+        entries.append({"name": name, "problems": problems, "tokens": {}})
+    return entries
 
 
 def folder_of(given: str) -> Path:

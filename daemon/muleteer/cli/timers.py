@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -83,7 +84,9 @@ def list_(user: bool, as_json: bool, socket: Path | None) -> None:
     from muleteer.systemd.manager import Manager
     from muleteer.systemd.timers import listed
 
-    rows = listed(Manager(user), _calendars(socket))
+    calendars = _calendars(socket)
+    rows = listed(Manager(user), calendars)
+    wrong = asyncio.run(_wrong(calendars))
     if as_json:
         click.echo(safe(json.dumps({"timers": [asdict(each) for each in rows]}, indent=2)))
     elif not rows:
@@ -91,8 +94,11 @@ def list_(user: bool, as_json: bool, socket: Path | None) -> None:
     else:
         columns = ("skill", "schedule", "timer", "next", "last")
         print_table(columns, [(each.skill, each.calendar, each.state, each.next, each.last) for each in rows])
-        if any(each.state == "missing" for each in rows):
-            click.echo("A missing timer is made by: sudo muleteer timers sync")
+        if any(each.state == "missing" and each.skill not in wrong for each in rows):
+            command = "muleteer timers sync --user" if user else "sudo muleteer timers sync"
+            click.echo(f"A missing timer is made by: {command}")
+    for skill, why in wrong.items():
+        click.echo(safe(f"{skill}: {why}"), err=True)
 
 
 @timers.command()
@@ -152,6 +158,14 @@ def _calendars(socket: Path | None) -> dict[str, str]:
         for each in skills
         if each.get("schedule") and each.get("state") == "enabled"
     }
+
+
+async def _wrong(calendars: Mapping[str, str]) -> dict[str, str]:
+    """Of which skills the schedule cannot be understood, and why."""
+    from muleteer.background.schedule import misread
+
+    found = {skill: await misread(calendar) for skill, calendar in calendars.items()}
+    return {skill: why for skill, why in found.items() if why}
 
 
 def _refused(error: OSError) -> MuleteerError:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from muleteer.background.schedule import misread
 from muleteer.catalogue.lint import Problem, lint, together
 from muleteer.catalogue.skill_files import FILE_LIMIT, NAME_LIMIT, Skill, parse_skill
 from muleteer.errors import EngineError, SkillError
@@ -80,6 +81,8 @@ def check_route(catalogue: Callable[[], Catalogue], brain: Brain, budgets: Budge
         for name, skill in skills.items():
             report = reports[name]
             report.problems += lint(skill, whole)
+            if skill.schedule and (why := await misread(skill.schedule)):
+                report.problems.append(Problem("schedule", why))
             if state == "ready" and not report.problems:
                 try:
                     await report.measure(weigh(brain, skill, whole, budgets))
