@@ -147,3 +147,11 @@ def test_what_is_only_for_the_eye_is_not_heard(written: str, said: str) -> None:
 def test_an_unknown_language_is_read_as_english_and_length_has_a_limit() -> None:
     assert aloud("5 km", "xx") == "five kilometers"
     assert len(aloud("a " * LONGEST, "en")) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    "part", ["1", "1.1", "1 - ", "1-", "11:11-", "<!--", "[a](", "a@", "a\n", "|-", "`", "30. "]
+)
+def test_no_text_takes_long_to_read(part: str) -> None:
+    """It is read between two frames of the microphone: what takes a minute here would be noticed."""
+    assert len(aloud(part * (LONGEST // len(part)), "de")) < 40 * LONGEST

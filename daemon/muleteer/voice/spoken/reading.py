@@ -102,7 +102,7 @@ class Reader:
             (r"(?<![\d/])\d/\d(?![\d/])", self._fraction),
             (r"(?<=[\w)%])\s?([-+*/=^<>~])\s(?=[-(]?\d)|(?<=[\d)])([+*=^<>])(?=[-(]?\d)", self._sign),
             (r"([²³])(?!\w)", lambda found: f"{language.signs['^']} {language.spell(ord(found[0]) - 176)}"),
-            (rf"({number})\s?-(?={number}(?![\d-]))", self._range),
+            (rf"(?<![\d.,])({number})\s?-(?={number}(?![\d-]))", self._range),
             (_numbered(language), self._article),
             (r"(?<=\d):(?=\d)", lambda _: ""),
             (ordinals, lambda found: language.spell(int(found[1]), language.ordinal)),
