@@ -16,6 +16,7 @@ import click
 
 from muleteer import __version__, exits
 from muleteer.cli import remote
+from muleteer.cli.ending import unwinding
 from muleteer.cli.render import complaint
 from muleteer.errors import MuleteerError
 
@@ -94,13 +95,14 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> NoReturn:
-        """Run a command and end the process (`SystemExit`) with one of `exits`."""
+        """Run a command and end the process (`SystemExit`) with one of `exits`, or by the signal it got."""
         _open_streams()
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="replace")  # an answer may hold what this terminal cannot show
         options["standalone_mode"] = False
         try:
-            sys.exit(super().main(args, *rest, **options) or exits.OK)
+            with unwinding():
+                sys.exit(super().main(args, *rest, **options) or exits.OK)
         except click.ClickException as error:
             error.show()
             sys.exit(error.exit_code)

@@ -15,6 +15,7 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -207,13 +208,18 @@ def _run_pip(work: Path, args: tuple[str, ...], log: Path) -> None:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
+            process_group=0,  # with the compilers
         ) as pip,
     ):
         assert pip.stdout is not None  # noqa: S101  # a pipe was asked for
-        for line in pip.stdout:
-            written.write(line)
-            tail.append(line)
-            progress.line(line)
+        try:
+            for line in pip.stdout:
+                written.write(line)
+                tail.append(line)
+                progress.line(line)
+        except BaseException:
+            os.killpg(pip.pid, signal.SIGKILL)  # it would go on, and be waited for
+            raise
     progress.end()
     if pip.returncode:
         raise BuildError(f"{''.join(tail)}\nllama-cpp-python did not build; the whole log is {log}")
