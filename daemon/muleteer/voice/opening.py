@@ -67,7 +67,12 @@ def opened(settings: Settings, sentences: Sequence[str] = ()) -> Parts:
 
 
 def _check(voice: VoiceSettings) -> None:
-    needed = {"pymicro_vad": True, "pymicro_wakeword": voice.wake == LOCAL}
+    needed = {
+        "babel": True,
+        "unicode_rbnf": True,
+        "pymicro_vad": True,
+        "pymicro_wakeword": voice.wake == LOCAL,
+    }
     needed["miniaudio"] = not (_is_elsewhere(voice.microphone) and _is_elsewhere(voice.speaker))
     needed["faster_whisper"] = voice.recognizer == LOCAL
     needed["pocketsphinx"] = voice.recognizer == COMMANDS

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from wyoming.event import Event, async_read_event
 
-from muleteer.gateway.wyoming.wire import LONGEST_LINE, encode_event, read_event
+from muleteer.gateway.wyoming.wire import LONGEST_LINE, BadEventError, Sizes, encode_event, read_event
 from tests.gateway.wyoming.fuzz_events import fuzz
 
 
@@ -23,6 +24,19 @@ async def test_what_is_written_is_read_here_and_by_the_protocols_own_reader() ->
             found = await read(reader_of(encode_event(event)))
             assert found is not None
             assert (found.type, found.data) == (event.type, event.data)
+
+
+async def test_a_payload_is_kept_where_that_is_asked_and_read_past_elsewhere() -> None:
+    sent = encode_event(Event("audio-chunk", {"rate": 16_000}, b"\0\1\n" * 100)) + encode_event(Event("ping"))
+    for sizes, kept in ((Sizes(keeps_payload=True), b"\0\1\n" * 100), (Sizes(), None)):
+        reader = reader_of(sent)
+        found = [await read_event(reader, sizes=sizes) for _ in range(2)]
+        assert [each and (each.type, each.payload) for each in found] == [
+            ("audio-chunk", kept),
+            ("ping", None),
+        ]
+    with pytest.raises(BadEventError, match="at most 10"):
+        await read_event(reader_of(sent), sizes=Sizes(payload=10))
 
 
 async def test_what_is_not_unicode_is_replaced() -> None:

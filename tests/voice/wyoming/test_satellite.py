@@ -26,13 +26,15 @@ class Board:
         self.begin = begin
         self.got: asyncio.Queue[Event] = asyncio.Queue()
         self.client: Client | None = None
+        self.kinds: list[str] = []  # of the streams it was sent: where they begin and end
 
     async def __call__(self, client: Client) -> None:
         self.client = client
         await client.until("run-satellite")
         await client.send(*self.begin)
         while True:
-            self.got.put_nowait(await client.read())
+            self.got.put_nowait(event := await client.read())
+            self.kinds += [event.type] if event.type in ("audio-start", "audio-stop") else []
 
     async def next(self, kind: str) -> Event:
         async with asyncio.timeout(DEADLINE):
@@ -111,6 +113,32 @@ async def test_what_is_played_is_sent_as_fast_as_it_is_heard() -> None:
             played += event.payload or b""
         assert played == pcm[:22_050]
         assert event.type == "audio-stop"
+        await satellite.close()
+
+
+async def test_sounds_that_follow_one_another_are_one_stream() -> None:
+    board = Board(chunk(HEARD))
+    async with serving(board) as port:
+        satellite = Satellite(f"wyoming://127.0.0.1:{port}")
+        frames = aiter(satellite.frames())
+        await some(frames, 1)
+        for rate in (RATE, RATE, 8000):
+            await satellite.play(Sound(bytes(rate // 10), rate))
+        await satellite.close()
+        await board.next("pause-satellite")
+    assert board.kinds == ["audio-start", "audio-stop", "audio-start", "audio-stop"]
+
+
+async def test_who_is_interrupted_ends_the_stream() -> None:
+    board = Board(chunk(HEARD))
+    async with serving(board) as port:
+        satellite = Satellite(f"wyoming://127.0.0.1:{port}")
+        frames = aiter(satellite.frames())
+        await some(frames, 1)
+        playing = asyncio.create_task(satellite.play(Sound(bytes(RATE * 20), RATE)))
+        await board.next("audio-chunk")
+        playing.cancel()
+        await board.next("audio-stop")
         await satellite.close()
 
 

@@ -28,6 +28,7 @@ AHEAD_SECONDS = (
     0.04  # of sound beyond what is heard: enough for a network's hiccups, silent soon after a stop
 )
 CHUNK_SECONDS = 0.02
+GAP_SECONDS = 0.3  # between two sounds of one answer; the next one is made while one is heard
 MOST_BEHIND = 100  # frames, 2 s, that nobody has taken; what is older was not listened to
 LONGEST_NAME = 64  # characters of a wake word's name
 
@@ -42,6 +43,8 @@ class Satellite:
         self._link: Link | None = None
         self._is_again = False
         self._stopped = asyncio.Event()
+        self._rate = 0  # of the stream that is open; 0: none is
+        self._ending: asyncio.Task[None] | None = None
         self.wake = SatelliteWake(self, wake)
 
     # Its microphone
@@ -63,7 +66,7 @@ class Satellite:
                     yield frame
                 raise frame
             finally:
-                self._link, self.wake.called = None, ""
+                self._link, self._rate, self.wake.called = None, 0, ""
                 reading.cancel()
                 await asyncio.wait({reading})
 
@@ -98,20 +101,49 @@ class Satellite:
 
     async def play(self, sound: Sound) -> None:
         """As `Speaker` has it. Sound is sent as fast as it is heard, so that little of it is heard after a
-        `stop`."""
+        `stop`. What follows soon is one stream with it: satellites start a program for each."""
         self._stopped.clear()
+        await self._begin(sound.rate)
+        is_whole = False
+        try:
+            is_whole = await self._send_paced(sound)
+        finally:
+            self._ending = asyncio.get_running_loop().create_task(
+                self._end(GAP_SECONDS if is_whole else 0.0), name="satellite"
+            )
+
+    async def _send_paced(self, sound: Sound) -> bool:
+        """Whether it was heard out."""
         form = {"rate": sound.rate, "width": SAMPLE_BYTES, "channels": 1}
-        await self._send(AudioStart(**form).event())
-        loop = asyncio.get_running_loop()
-        begun, step = loop.time(), round(sound.rate * CHUNK_SECONDS) * SAMPLE_BYTES
+        begun = asyncio.get_running_loop().time()
+        step = round(sound.rate * CHUNK_SECONDS) * SAMPLE_BYTES
         for start in range(0, len(sound.pcm), step):
             await self._send(AudioChunk(audio=sound.pcm[start : start + step], **form).event())
             sent = min(start + step, len(sound.pcm)) / SAMPLE_BYTES / sound.rate
             if await self._is_stopped_before(begun + sent - AHEAD_SECONDS):
-                break
-        else:
-            await self._is_stopped_before(begun + sound.seconds)
-        await self._send(AudioStop().event())
+                return False
+        return not await self._is_stopped_before(begun + sound.seconds)
+
+    async def _begin(self, rate: int) -> None:
+        """A stream of this rate, or the one that has not ended yet."""
+        if self._ending:
+            self._ending.cancel()
+            await asyncio.wait({self._ending})
+        if self._rate not in (0, rate):
+            await self._end(0.0)
+        if not self._rate:
+            await self._send(AudioStart(rate, SAMPLE_BYTES, 1).event())
+        self._rate = rate
+
+    async def _end(self, seconds: float) -> None:
+        """Nothing more comes, as it seems after so long."""
+        await asyncio.sleep(seconds)
+        if self._rate:
+            self._rate = 0
+            try:
+                await self._send(AudioStop().event())
+            except PartGone as error:
+                log.debug("%s", error)
 
     async def _is_stopped_before(self, time: float) -> bool:
         """Waits until then, by the loop's clock."""
@@ -138,6 +170,8 @@ class Satellite:
     async def close(self) -> None:
         """Idempotent; the satellite stops listening."""
         self.stop()
+        if self._ending:
+            await asyncio.wait({self._ending})
         if link := self._link:
             try:
                 await link.send(PauseSatellite().event())
