@@ -7,9 +7,11 @@ import copy
 import pickle
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from muleteer import sums
 from muleteer.calling.results import checked
 from muleteer.harness.events import TurnFinished
 from muleteer.harness.phrases import LANGUAGES, tools_table
@@ -77,7 +79,8 @@ def test_every_translation_has_the_gaps_of_its_pattern(language: str) -> None:
 
 def said_by_tools() -> Iterator[str]:
     """Every pattern that a shipped tool says and that is written out whole."""
-    for path in sorted((share_dir() / "tools").glob("*.py")):
+    ours = Path(sums.__file__).parent
+    for path in sorted([*(share_dir() / "tools").glob("*.py"), *ours.glob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
                 first = node.args[0]

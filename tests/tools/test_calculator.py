@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from muleteer.harness.phrases import tools_table
 from muleteer.paths import share_dir
 from muleteer.sentences import say, translated
-from muleteer.sums import digits
+from muleteer.sums import digits, evaluate
 from muleteer.tool import Data, Status
 from muleteer.toolbox import Toolbox
 from tests.tools.conftest import call, same_parameters
-from tools.calculator import calculator, evaluate
+from tools.calculator import calculator
 
 
 async def test_the_schema_is_the_signature(toolbox: Toolbox) -> None:

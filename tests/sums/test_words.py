@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from muleteer import sums
+from muleteer.sums import words as sums
 
 
 @pytest.mark.parametrize(
