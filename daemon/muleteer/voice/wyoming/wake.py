@@ -28,22 +28,6 @@ FRAME_MS = 20
 _FORM = {"rate": RATE, "width": SAMPLE_BYTES, "channels": 1}
 
 
-def _names(info: Event) -> list[str]:
-    programs = info.data.get("wake")
-    models = [model for each in _dicts(programs) for model in _dicts(each.get("models"))]
-    return [name[:LONGEST_NAME] for model in models if isinstance(name := model.get("name"), str)]
-
-
-def _dicts(found: object) -> list[dict[str, object]]:
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _plain(word: str) -> str:
-    """Programs call the same word okay_nabu, ok_nabu and ok_nabu_v0.1."""
-    plain = re.sub(r"\W+", "_", re.sub(r"_v\d[\d.]*$", "", word.lower()))
-    return re.sub(r"^okay_", "ok_", plain)
-
-
 class WyomingWake:
     """A `WakeWord`. `words`: names to listen for; none: all that the server knows. It connects with the first
     frame. While there is no connection `hears` raises PartGone, and another is tried, less and less often."""
@@ -51,9 +35,7 @@ class WyomingWake:
     def __init__(self, address: str, words: Sequence[str] = ()) -> None:
         self._server, self._words = Server(address, "wake word"), list(words)
         self._asked: list[str] = []  # the same, as the server calls them
-        self._frames: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue(
-            MOST_FRAMES
-        )  # and when they were heard
+        self._frames: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue(MOST_FRAMES)  # since when, and what
         self._heard = ""
         self._clock = 0  # milliseconds of all that was heard
         self._since = 0  # of what was heard before the last reset
@@ -156,3 +138,19 @@ class WyomingWake:
         if self._task:
             self._task.cancel()
             await asyncio.wait({self._task})
+
+
+def _names(info: Event) -> list[str]:
+    programs = info.data.get("wake")
+    models = [model for each in _dicts(programs) for model in _dicts(each.get("models"))]
+    return [name[:LONGEST_NAME] for model in models if isinstance(name := model.get("name"), str)]
+
+
+def _dicts(found: object) -> list[dict[str, object]]:
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _plain(word: str) -> str:
+    """Programs call the same word okay_nabu, ok_nabu and ok_nabu_v0.1."""
+    plain = re.sub(r"\W+", "_", re.sub(r"_v\d[\d.]*$", "", word.lower()))
+    return re.sub(r"^okay_", "ok_", plain)
