@@ -59,6 +59,10 @@ def _limit(memory: int) -> None:
 
 
 def _ears(setup: wire.Setup) -> Ears:
+    if setup.ears == "commands":
+        from muleteer.voice.recognition.commands import CommandEars
+
+        return CommandEars(setup.sentences)
     os.environ["HF_HUB_OFFLINE"] = "1"  # what a folder lacks is not looked for on the network
     from muleteer.voice.recognition.whisper import WhisperEars
 

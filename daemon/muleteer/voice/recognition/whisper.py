@@ -29,6 +29,8 @@ class WhisperEars:
 
     def hear(self, pcm: bytes, language: str, names: Sequence[str]) -> Heard:
         """As `Ears` has it. One guess without retries: its confidence is told instead."""
+        if not pcm:
+            return Heard("", language, 0.0)
         sound = np.frombuffer(pcm, dtype="<i2").astype(np.float32) / FULL_SCALE
         segments, _ = self._model.transcribe(
             sound,
