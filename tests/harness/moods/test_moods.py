@@ -125,6 +125,14 @@ def test_what_is_not_to_be_forgotten_is_no_prohibition(message: str) -> None:
     assert not forbids(message)
 
 
+@pytest.mark.parametrize(
+    "message",
+    ["guarda que el fontanero se llama Luis", "siamo in sei", "São Paulo é grande", "hanging out with Tom"],
+)
+def test_what_is_told_is_no_question(message: str) -> None:
+    assert not asks(message)
+
+
 @pytest.mark.parametrize("message", ["annuleer de wekker", "cancela o alarme", "lösch das"])
 def test_an_order_to_delete_is_known_by_its_first_word(message: str) -> None:
     assert deletes(message)
