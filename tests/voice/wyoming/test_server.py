@@ -133,6 +133,28 @@ def test_what_cannot_be_sound_is_refused(rate: object, width: object, channels: 
         Listener(Server("wyoming://a:1", "voice")).sound(event)
 
 
+NUMBER = st.one_of(
+    st.integers(-2, 100_000), st.sampled_from([1, 2, 4, 16_000, 22_050, True, None, "2", 2.0, [1]])
+)
+
+
+@given(
+    st.lists(st.tuples(NUMBER, NUMBER, NUMBER, st.binary(max_size=400)), max_size=5),
+    st.sampled_from([0, RATE]),
+)
+def test_whatever_comes_is_sound_or_is_refused(
+    chunks: list[tuple[object, object, object, bytes]], to: int
+) -> None:
+    listener = Listener(Server("wyoming://a:1", "voice"), to)
+    for rate, width, channels, pcm in chunks:
+        event = Event("audio-chunk", {"rate": rate, "width": width, "channels": channels}, pcm)
+        with contextlib.suppress(PartGone):
+            sound = listener.sound(event)
+            assert sound.rate == (to or rate)
+            assert len(sound.pcm) % 2 == 0
+            assert len(sound.pcm) <= 2 * len(pcm) * max(1, sound.rate / 8000) + 64
+
+
 def test_other_forms_of_sound_are_brought_to_one() -> None:
     listener = Listener(Server("wyoming://a:1", "satellite"), RATE)
     sound = listener.sound(AudioChunk(48_000, 4, 2, bytes(48_000 * 8)).event())

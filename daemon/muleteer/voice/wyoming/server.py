@@ -37,7 +37,7 @@ FROM_SERVERS = Sizes(
 )  # a minute of sound at once, and a list
 CHUNK_BYTES = 2048  # of sound at once: 64 ms, as the programs of the Rhasspy world send it
 SLOWEST, FASTEST = 8_000, 96_000  # samples a second that sound may have
-MOST_CHANNELS = 8
+MOST_CHANNELS = 2  # more cannot be mixed by the package
 LONGEST_REASON = 200  # characters of a server's own words in a sentence of ours
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds before a lost connection is tried again, doubled each time
 
