@@ -13,6 +13,7 @@ import click
 
 from muleteer.cli.options import config_option, json_option, socket_option
 from muleteer.cli.render import print_pairs, safe
+from muleteer.cli.voice_bench import bench
 from muleteer.cli.voice_weights import pull
 from muleteer.errors import SocketError
 
@@ -148,6 +149,7 @@ def devices(as_json: bool) -> None:
             click.echo(safe(f"  {name}"))
 
 
+voice.add_command(bench)
 voice.add_command(pull)
 
 

@@ -25,6 +25,7 @@ from muleteer.voice.parts import RATE, Recognizer, Speech
 TYPED = "typed"
 NAMELESS, NOISY = ", no names", ", noise"
 NOISE_DECIBELS = 10.0  # of speech over noise: a fan in the same room
+LEVELS = ("planner",)  # that are decoded before the first command; what the others need is, when they do
 AROUND_SECONDS = 0.3  # of silence before and after, as the end of speech is cut
 
 Aloud = Callable[[str, str], str]
@@ -51,7 +52,7 @@ class Spoken:
         self._wholes = {whole.id: whole for whole in wholes}
         self._talkers = {talker.name: talker for talker in talkers}
         self._names = house().names[language]
-        self._home = Home(*tools(language), self.context // 2)
+        self._home = Home(*tools(language), self.context // 2, LEVELS)
         self._said: dict[str, dict[str, Samples]] = {}  # by talker and command
         self._turns: dict[str, tuple[str, Any, Sequence[LevelUse]]] = {}  # by message: decoding is greedy
         self.sides: Sequence[str] = (

@@ -49,6 +49,10 @@ class FileMicrophone:
         self._gone = True
         self._changed.set()
 
+    def come_back(self) -> None:
+        """Plugged in again."""
+        self._gone = False
+
     async def frames(self) -> AsyncIterator[bytes]:
         due = time.monotonic()
         while not self._closed:
