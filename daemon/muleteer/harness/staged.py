@@ -7,7 +7,8 @@ The menu holds names and descriptions only; one schema at a time reaches the mod
 the same for every message and stays decoded; of a long one the shortlist's lines are shown, and the whole of
 it where the words of the message do not lead to a tool. Each schema's prompt begins the same as well, and is
 found again by its content. A tool whose schema cannot be enforced is refused by name. What only asks or
-forbids is offered nothing that acts: small models close a door when they are asked whether it is closed.
+forbids is offered nothing that acts, and what orders under a condition nothing that switches before something
+was looked at: small models close a door when they are asked whether it is closed.
 Knows nothing of skills, turns or running a tool.
 """
 
@@ -23,7 +24,8 @@ from muleteer.engine.vetting import vet
 from muleteer.errors import SkillError
 from muleteer.harness.brains import Lane
 from muleteer.harness.clip import clipped
-from muleteer.harness.kinds import kind
+from muleteer.harness.conditions import clauses
+from muleteer.harness.kinds import kind, switches, tells_state
 from muleteer.harness.ledger import Ledger
 from muleteer.harness.moods import asks, forbids
 from muleteer.harness.prompts import render
@@ -124,6 +126,8 @@ class Staged:
             for tool in self.tools.values()
         ]
         self._acting = frozenset(tool.name for tool in self.tools.values() if _acts(tool))
+        self._switching = frozenset(name for name in self._acting if switches(_spelled(name)))
+        self._looking = frozenset(tool.name for tool in self.tools.values() if _tells_state(tool))
         self._shortlist = Shortlist(menu, scored)
         self._quiet = Shortlist([line for line in menu if line.handle not in self._acting], scored)
 
@@ -141,9 +145,13 @@ class Staged:
         menus = [self._choosing(tuple(self.tools), asked)] if len(self.tools) <= self._whole else []
         return [*menus, *(self._filling(self.tools[name], asked) for name in names if name in self.tools)]
 
-    def withheld(self, message: str) -> frozenset[str]:
-        """The names that a message cannot mean, since it only asks or forbids and they act."""
-        return self._acting if asks(message) or forbids(message) else frozenset()
+    def withheld(self, message: str, before: Sequence[str] = ()) -> frozenset[str]:
+        """The names that a message cannot mean: it only asks or forbids, and they act; or it orders under a
+        condition, and of the calls `before` none has looked whether that is met, though one could."""
+        if asks(message) or forbids(message):
+            return self._acting
+        unseen = self._looking and self._looking.isdisjoint(before)
+        return self._switching if unseen and clauses(message) else frozenset()
 
     async def decide(
         self,
@@ -168,7 +176,9 @@ class Staged:
         before = [call for call, _ in results]
         asked = _asked(messages, results)
         name, shares = named, dict[str, float]()
-        withheld = frozenset[str]() if must else self.withheld(messages[-1].content)
+        withheld = frozenset[str]()
+        if not must:
+            withheld = self.withheld(messages[-1].content, [call.name for call in before])
         if not named and len(withheld) < len(self.tools):
             offered = self._offered(messages, before, withheld)
             every = await self._weigh(lane, ledger, offered, asked, fit, 0 if withheld else wide)
@@ -296,6 +306,10 @@ def _asked(messages: Sequence[Message], results: Sequence[tuple[Called, str]]) -
 
 def _shown(call: Called) -> str:
     return f"{call.name}({json.dumps(call.arguments, ensure_ascii=False)})"
+
+
+def _tells_state(tool: ToolSpec) -> bool:
+    return tells_state(_spelled(tool.name), tool.description)
 
 
 def _acts(tool: ToolSpec) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muleteer.harness.kinds import kind
-from muleteer.harness.staged import NONE, Called, Staged
+from muleteer.harness.staged import NONE, SCORED, Called, Staged
 from tests.harness.guests.house import ASSISTANT, TOOLS, Pair, pairs
 from tests.harness.scripted import Choose, Fill, ScriptedBrain
 from tests.harness.test_staged import ledger, said
@@ -69,3 +69,38 @@ async def test_a_caller_who_insists_on_a_call_gets_one() -> None:
     brain = ScriptedBrain(Choose({"HassTurnOff": 1.0}), Fill({"name": "Garage Door"}))
     found = await Staged(SWITCHES).decide(brain, ledger(), said("is the garage door closed?"), must=True)
     assert [call.name for call in found.calls] == ["HassTurnOff"]
+
+
+CONDITIONAL = [
+    "if the garage door is open, close it",
+    "turn on the reading lamp if it is dark",
+    "Wenn das Garagentor offen ist, mach es zu",
+    "Ist das Garagentor offen, mach es zu",
+    "se la porta del garage è aperta, chiudila",
+    "si la puerta del garaje está abierta, ciérrala",
+    "als de garagedeur open is, doe hem dicht",
+    "garaj kapısı açıksa kapat",
+]
+
+
+@pytest.mark.parametrize("message", CONDITIONAL)
+async def test_what_is_ordered_under_a_condition_is_looked_at_first(message: str) -> None:
+    shares = {"HassTurnOff": 0.8, "HassTurnOn": 0.1, "GetLiveContext": 0.08, NONE: 0.02}
+    house = Staged(ASSISTANT[:SCORED])  # all are scored
+    brain = ScriptedBrain(Choose(shares), Choose(shares), Fill({"name": "Garage Door"}))
+    first = await house.decide(brain, ledger(), said(message))
+    assert [call.name for call in first.calls] == ["GetLiveContext"]
+    looked = [(first.calls[0], "Garage Door: open")]
+    then = await house.decide(brain, ledger(), said(message), results=looked)
+    assert [call.name for call in then.calls] == ["HassTurnOff"]
+
+
+@pytest.mark.parametrize(
+    "message", ["turn on the reading lamp if you can", "put milk on my list if there is none"]
+)
+async def test_politeness_and_what_switches_nothing_wait_for_no_look(message: str) -> None:
+    assert "HassListAddItem" not in HOUSES["ha"].withheld(message)
+
+
+async def test_where_nothing_could_look_an_order_under_a_condition_is_the_models() -> None:
+    assert not Staged(SWITCHES).withheld("if the garage door is open, close it")

@@ -214,7 +214,7 @@ class _Hosted:
 
     async def _written_call(self, written: Written) -> bool:
         """Whether the text held the call of a function there is, which then is made under its schema."""
-        withheld = self._staged.withheld(self._talk.message)
+        withheld = self._staged.withheld(self._talk.message, [made.name for made in self._talk.made])
         names = {form(name): name for name in self._staged.tools if name not in withheld}
         named = next((names[form(call.name)] for call in written.calls if form(call.name) in names), "")
         return bool(named) and await self._calls(named)

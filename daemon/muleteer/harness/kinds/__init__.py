@@ -29,6 +29,17 @@ def kind(name: str, description: str = "") -> Kind:
     return named or described
 
 
+def switches(name: str) -> bool:
+    """Whether what acts switches a device: not what only writes, sends or keeps something."""
+    return not _verbs()["switches"].isdisjoint(_words(name))
+
+
+def tells_state(name: str, description: str = "") -> bool:
+    """Whether what reads tells how something is now."""
+    said = {*_words(name), *_words(description)}
+    return kind(name, description) == "reads" and not _verbs()["states"].isdisjoint(said)
+
+
 def _of_name(words: list[str]) -> Kind:
     verbs = _verbs()
     if not words:
