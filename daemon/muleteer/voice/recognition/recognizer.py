@@ -17,7 +17,7 @@ from muleteer.voice.parts import Heard, PartGone
 from muleteer.voice.recognition import wire
 
 PROCESS = (sys.executable, "-P", "-m", "muleteer.voice.recognition.process")
-LOAD_SECONDS = 60.0  # until it can hear: two on a quick machine, twenty from a slow card
+LOAD_SECONDS = 300.0  # until it can hear: two on a quick machine; a busy one shall come to it at last
 ANSWER_SECONDS = 60.0  # for one utterance; a sentence takes base ten on the slowest board
 PATIENCE = 10.0  # seconds that an utterance waits for a process that is being started
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before it is started again, doubled each time
