@@ -58,6 +58,12 @@ COMPARED = [
     ("eğer sera 25 derecenin altındaysa lambayı aç", True),
     ("sera 25 dereceden düşükse lambayı aç", True),
     ("sera 20 dereceden yüksek değilse ısıtıcıyı aç", False),
+    ("check whether it is under 25 degrees, and if so turn on the lamp", True),
+    ("check if the greenhouse is under 5 degrees and if so turn on the lamp", False),
+    ("Ist es unter 25 Grad? Wenn ja, mach die Lampe an.", True),
+    ("schau ob es unter 5 Grad ist und wenn ja mach die Lampe an", False),
+    ("kijk of het onder de 25 graden is en zo ja zet de lamp aan", True),
+    ("controlla se ci sono meno di 25 gradi e se sì accendi la lampada", True),
 ]
 
 UNDECIDED = [
@@ -72,6 +78,7 @@ UNDECIDED = [
     "ok, steht die Tür offen, dann mach die Heizung aus",
     "Is het raam open, zet dan de verwarming uit",
     "if so close the window",
+    "Is the door open? If so, close it.",
     "indien het regent, sluit het raam",
     "wanneer het donker is doe het licht aan",
     "qualora piovesse, chiudi la finestra",

@@ -51,7 +51,26 @@ def clauses(message: str) -> tuple[Clause, ...]:
                 found.append(
                     replace(clause, start=sentence.start() + clause.start, end=sentence.start() + clause.end)
                 )
-    return tuple(found)
+    return tuple(_referred(found, message))
+
+
+def _referred(found: list[Clause], message: str) -> list[Clause]:
+    """Without an "if so" where that is another clause, or with the question that it is about in its place."""
+    so = next((each for each in found if _refers(each.text)), None)
+    if so is None:
+        return found
+    if rest := [each for each in found if each is not so]:
+        return rest
+    asked = next(filter(str.strip, reversed(SENTENCE.findall(message[: so.start]))), "")
+    if not asked.rstrip().endswith("?"):
+        return found
+    body = asked.strip(" ?")
+    start = message.index(body)
+    return [replace(so, start=start, end=start + len(body), text=body, body=body)]
+
+
+def _refers(text: str) -> bool:
+    return any(words.refers.fullmatch(text.strip(" ,")) for words in every())
 
 
 def _likeliest(same: Sequence[Clause], message: str) -> Clause:
@@ -74,6 +93,8 @@ def _clauses(sentence: str, message: str) -> Iterator[Clause]:
     for words in every():
         closed = list(_closed(sentence, words, message))
         yield from closed or _opened(sentence, words, message)
+        if refer := words.refers.search(sentence):
+            yield from _whether(sentence, words, refer.start())
         yield from _inverted(sentence, words)
 
 
@@ -87,6 +108,12 @@ def _opened(sentence: str, words: Words, message: str) -> Iterator[Clause]:
         if asks and not (words.wants.search(rest) or ("?" not in rest and _WORD.search(rest))):
             continue
         yield _clause(sentence, words, opener.start(), end, opener.end(), bool(opener["unless"]))
+
+
+def _whether(sentence: str, words: Words, most: int) -> Iterator[Clause]:
+    """What was asked before an "if so"."""
+    for opener in words.whether.finditer(sentence, 0, most):
+        yield _clause(sentence, words, opener.start(), _end(sentence, words, opener.end()), opener.end())
 
 
 def _is_polite(sentence: str, opener: re.Match[str]) -> bool:

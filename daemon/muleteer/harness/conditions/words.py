@@ -4,9 +4,10 @@
 that open one at the head of a sentence ("should it be cold, ..."), `beginning_comma` those that do so only
 where an order follows behind a comma, `middle` behind an order; `closing` and `loose` are words that end one,
 `loose` in a message of this language alone. `polite` is what follows an opener without a condition. `then`,
-`request` and `order` begin what is to be done. `rivals`: languages in which an opener is another word.
-`less`, `more`, `least` and `most` compare with a number, `$n`; `not` negates, `joined` joins two conditions;
-`state` is how a tool tells a state, `$s`, and `be` what may stand behind a state in a clause.
+`request` and `order` begin what is to be done. `refers` points back to what was asked ("if so"), `whether`
+opens that. `rivals`: languages in which an opener is another word. `less`, `more`, `least` and `most` compare
+with a number, `$n`; `not` negates, `joined` joins two conditions; `state` is how a tool tells a state, `$s`,
+and `be` what may stand behind a state in a clause.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ class Words:
     orders: re.Pattern[str]
     wants: re.Pattern[str]
     after_comma: re.Pattern[str]
+    refers: re.Pattern[str]
+    whether: re.Pattern[str]
     rivals: Mapping[str, Sequence[str]]
     relations: Mapping[str, Sequence[re.Pattern[str]]]
     negates: re.Pattern[str]
@@ -71,7 +74,7 @@ def every() -> tuple[Words, ...]:
 
 def _words(language: str) -> Words:
     lists = tomllib.loads(files(__name__.rpartition(".")[0]).joinpath(f"{language}.toml").read_text("utf-8"))
-    then, request, order = (_any(lists[each]) for each in ("then", "request", "order"))
+    then, request, order, refers = (_any(lists[each]) for each in ("then", "request", "order", "refers"))
     return Words(
         language,
         _compiled(rf"\b(?:(?P<unless>{_any(lists['unless'])})|{_any(lists['when'])})(?:(?<=\W)|(?!\w))"),
@@ -82,10 +85,12 @@ def _words(language: str) -> Words:
         _compiled(rf"\b(?:{_any(lists['middle'])})(?!\w)"),
         _compiled(rf"\b(?:{_any(lists['closing'])})(?!\w)"),
         _compiled(rf"\b(?:{_any([*lists['closing'], *lists['loose']])})(?!\w)"),
-        _compiled(rf"{_BREAK}|\b(?:{then}|{request}|{order})(?!\w)"),
+        _compiled(rf"{_BREAK}|\b(?:{then}|{request}|{order}|{refers})(?!\w)"),
         _compiled(rf"\b(?:{order})(?!\w)"),
         _compiled(rf"\b(?:{request}|{order})(?!\w)"),
         _compiled(rf",\s*(?:{then}\b|(?:(?:{request})\s+)?(?:{order})(?!\w))"),
+        _compiled(rf"\b(?:{refers})(?!\w)"),
+        _compiled(rf"\b(?:{_any(lists['whether'])})(?!\w)"),
         lists.get("rivals", {}),
         {each: _numbered(lists[each]) for each in ("less", "more", "least", "most")},
         _compiled(rf"\b(?:{_any(lists['not'])})(?!\w)"),
