@@ -24,7 +24,10 @@ class AgainstNaive(RuleBasedStateMachine):
         self.naive = [each for each in self.naive if each.key != parked.key] + [parked]
         gone = []
         while sum(each.size for each in self.naive) > LIMIT:
-            gone.append(self.naive.pop(0))
+            spared = sum(each.size for each in self.naive if each.constant) <= LIMIT // 2
+            victim = next(each for each in self.naive if not (spared and each.constant))
+            self.naive.remove(victim)
+            gone.append(victim)
         assert self.tier.put(parked) == gone
 
     @rule(tokens=tokens)
@@ -74,3 +77,27 @@ def test_what_is_larger_than_the_tier_does_not_fit() -> None:
     assert Tier(10).fits(10)
     assert not Tier(10).fits(11)
     assert not Tier(0).fits(1)
+
+
+def test_any_number_of_strangers_prompts_leaves_the_constant_ones() -> None:
+    tier = Tier(LIMIT)
+    own = [Parked(f"own {number}", (number,), LIMIT // 8, True) for number in range(4)]
+    for each in own:
+        tier.put(each)
+    for number in range(300):
+        tier.put(Parked(f"theirs {number}", (number, number), LIMIT // 5, False))
+        assert tier.used <= LIMIT
+    assert [each for each in tier if each.constant] == own
+    assert len(tier) == len(own) + 2
+    large = Parked("large", (1, 1), LIMIT * 3 // 5, False)
+    assert large in tier.put(large), "it goes itself"
+    assert [each for each in tier if each.constant] == own
+
+
+def test_constant_prompts_beyond_half_the_room_make_place_as_everything_does() -> None:
+    tier = Tier(LIMIT)
+    own = [Parked(f"own {number}", (number,), LIMIT // 4, True) for number in range(4)]
+    for each in own:
+        tier.put(each)
+    talk = Parked("talk", (9,), LIMIT // 4, False)
+    assert tier.put(talk) == own[:1]

@@ -62,15 +62,22 @@ class Tier:
         return best
 
     def put(self, parked: Parked) -> list[Parked]:
-        """Park a prefix as the one used last; what must go for it. Needs `fits`."""
+        """Park a prefix as the one used last; what must go for it, perhaps itself. Needs `fits`."""
         self.drop(parked.key)
         self._parked[parked.key] = parked
         self.used += parked.size
         gone: list[Parked] = []
         while self.used > self._limit:
-            gone.append(oldest := next(iter(self._parked.values())))
-            self.drop(oldest.key)
+            gone.append(victim := self._victim())
+            self.drop(victim.key)
         return gone
+
+    def _victim(self) -> Parked:
+        """The one used longest ago. What is not constant goes first, since strangers may send any number of
+        it; unless the constant ones have more than half the room."""
+        constant = sum(each.size for each in self if each.constant)
+        spared = constant <= self._limit // 2
+        return next(each for each in self if not (spared and each.constant))
 
     def touch(self, key: str) -> None:
         """This prefix was used now."""

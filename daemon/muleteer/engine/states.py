@@ -88,7 +88,8 @@ class StateFiles:
         parked = Parked(name, tuple(tokens), size, constant)
         for gone in self.tier.put(parked):
             self._remove(gone.key)
-        self._writes[name] = state, self._writer.submit(self._write, parked, state)
+        if name in self.tier:
+            self._writes[name] = state, self._writer.submit(self._write, parked, state)
 
     def load(self, parked: Parked) -> bytes | None:
         """The state of an indexed prefix; None, and the file is forgotten, when it cannot be trusted."""
