@@ -12,7 +12,9 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from muleteer.harness.conditions.clauses import Clause
-from muleteer.harness.conditions.words import NUMBER, Words, every
+from muleteer.harness.conditions.words import NUMBER as DIGITS
+from muleteer.harness.conditions.words import Words, every
+from muleteer.when.words import NUMBER
 
 _RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
     "less": operator.lt,
@@ -20,7 +22,9 @@ _RELATIONS: Mapping[str, Callable[[float, float], bool]] = {
     "least": operator.ge,
     "most": operator.le,
 }
-_NUMBERS = re.compile(NUMBER, re.IGNORECASE)
+_NUMBERS = re.compile(DIGITS, re.IGNORECASE)
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_WORDS = re.compile(rf"\b(?:{_TENS})[ -][^\W\d]+|[^\W\d]+", re.IGNORECASE)
 _OTHER_SCALE = re.compile(r"fahrenheit|°\s*f\b", re.IGNORECASE)
 
 
@@ -34,8 +38,8 @@ def holds(clause: Clause, found: Sequence[str]) -> bool | None:
 
 
 def _holds(clause: Clause, reading: str, words: Words) -> bool | None:
-    compares = bool(_NUMBERS.search(clause.body))
-    met = _compared(clause.body, reading, words) if compares else _stated(clause.body, reading, words)
+    body = _in_digits(clause.body)
+    met = (_compared if _NUMBERS.search(body) else _stated)(body, reading, words)
     if met is None:
         return None
     negated = bool(words.negates.search(clause.body)) is not clause.denied
@@ -67,6 +71,20 @@ def _stated(body: str, reading: str, words: Words) -> bool | None:
         return None
     read = [match["state"] for each in every() for one in each.states if (match := one.search(reading))]
     return True if any(words.ends_in(_flat(state), _flat(body)) for state in read) else None
+
+
+def _in_digits(body: str) -> str:
+    """With digits for a number in words, as a recogniser of speech may write it."""
+    return body if re.search(r"\d", body) else _WORDS.sub(_digits, body)
+
+
+def _digits(words: re.Match[str]) -> str:
+    """Of two words the number that both are, or each by itself; "one" is an article too often."""
+    said = _flat(words[0]).replace("-", " ")
+    if NUMBER.get(said, 0) > 1:
+        return str(NUMBER[said])
+    parts = [(part, NUMBER.get(_flat(part), 0)) for part in words[0].split(" ")]
+    return " ".join(str(number) if number > 1 else part for part, number in parts)
 
 
 def _value(number: str) -> float:
