@@ -80,7 +80,9 @@ async def test_a_rate_of_its_own_is_played_at_that_rate(room: Server) -> None:
     await speaker.close()
 
 
-async def test_what_vanishes_is_said_to_have(room: Server) -> None:
+async def test_what_vanishes_is_said_to_have_and_nothing_else_is(
+    room: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
     listener, speaker = Listener(), DeviceSpeaker()
     listening = asyncio.create_task(listener.listen())
     async with asyncio.timeout(10):
@@ -99,6 +101,7 @@ async def test_what_vanishes_is_said_to_have(room: Server) -> None:
         with pytest.raises(PartGone, match="There is no microphone: no sound system answers"):
             devices.names("microphone")
     await speaker.close()
+    assert "ALSA" not in capfd.readouterr().err
 
 
 async def test_a_name_that_is_none_names_those_there_are(room: Server) -> None:

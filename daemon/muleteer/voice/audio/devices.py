@@ -6,7 +6,10 @@ Knows the library's errors and silences; not what is heard or played.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Any, Literal
 
 from muleteer.voice.parts import PartGone
@@ -20,10 +23,23 @@ CLOSE_SECONDS = 2.0  # after that its thread is left alone: a device that was pu
 LISTED = 8  # names in a sentence
 
 
+_SILENT = ctypes.CFUNCTYPE(
+    None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p
+)(lambda *told: None)
+
+
+@cache
+def _silence_alsa() -> None:
+    """For a device that is not there it writes twenty lines to standard error, again with each try."""
+    with suppress(OSError):
+        ctypes.CDLL("libasound.so.2").snd_lib_error_set_handler(_SILENT)
+
+
 def backends() -> list[Any]:
     """Where sound is looked for, in this order; PipeWire answers as PulseAudio. Never the silent one."""
     import miniaudio
 
+    _silence_alsa()
     return [miniaudio.Backend.PULSEAUDIO, miniaudio.Backend.ALSA]
 
 
