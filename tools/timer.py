@@ -17,6 +17,7 @@ from muleteer.tool import (
     Services,
     apart,
     cut_times,
+    each_said,
     joined,
     read_alarm,
     read_delay,
@@ -43,11 +44,17 @@ def as_said(message: str, arguments: Mapping[str, object]) -> Mapping[str, objec
     return settled(message, arguments, datetime.now())
 
 
+def each_alone(message: str) -> Sequence[str]:
+    """The message of each timer, where it is about several with a time each."""
+    return each_said(message, datetime.now())
+
+
 @tool(
     effect="write",
     signature="timer(action, when, label)",
     exact=("when",),
     settled=as_said,
+    several=each_alone,
     craft="The action is set, list, cancel, or extend for more time on one that runs. When is the span or "
     "time in the user's own words, such as 8 minutes, 6:45, tomorrow 7 am or weekdays 6:30; leave it empty "
     "to list or to cancel by label. The label is what it is for, in one to four words; leave it empty if "

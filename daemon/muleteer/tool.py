@@ -64,6 +64,7 @@ from muleteer.when import (
     Stretch,
     apart,
     cut_times,
+    each_said,
     find_days,
     read_alarm,
     read_days,
@@ -105,6 +106,7 @@ __all__ = [
     "ToolFunction",
     "apart",
     "cut_times",
+    "each_said",
     "figure",
     "find_days",
     "joined",
@@ -197,6 +199,7 @@ class Result:
 
 ToolFunction = Callable[..., Awaitable[Result] | Result]
 Settled = Callable[[str, Mapping[str, object]], Mapping[str, object]]
+Several = Callable[[str], Sequence[str]]
 F = TypeVar("F", bound=ToolFunction)
 
 
@@ -208,7 +211,8 @@ class Declaration:
     numbers must have been said before a model may write them, `said` optional ones that are left out where
     their words were not: a time that nobody named; `words` those that are the user's own words: what a model
     changes there is not taken. `settled` gives the arguments as the message has them, from the
-    message and what a model wrote; it runs in the daemon's loop, so it is short and does nothing else."""
+    message and what a model wrote; `several` the messages for a call each that a message is, none where it is
+    for one. Both run in the daemon's loop, so they are short and do nothing else."""
 
     effect: Effect
     signature: str = ""
@@ -222,6 +226,7 @@ class Declaration:
     said: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     settled: Settled | None = None
+    several: Several | None = None
 
     def problem(self) -> str:
         """What `@tool` was given that it cannot take, as a sentence; empty when all is well."""
@@ -242,6 +247,8 @@ class Declaration:
                 return f"its {name} must be names of parameters."
         if self.settled is not None and not callable(self.settled):
             return "its settled must be a function of the message and the arguments."
+        if self.several is not None and not callable(self.several):
+            return "its several must be a function of the message."
         return ""
 
 
@@ -259,13 +266,26 @@ def tool(
     said: Sequence[str] = (),
     words: Sequence[str] = (),
     settled: Settled | None = None,
+    several: Several | None = None,
 ) -> Callable[[F], F]:
     """Mark a function as a tool. Checked against its signature when the toolbox loads it."""
 
     def mark(function: F) -> F:
-        shown, strict, spoken, own = map(_several, (examples, exact, said, words))
+        shown, strict, spoken, own = map(_listed, (examples, exact, said, words))
         declaration = Declaration(
-            effect, signature, craft, menu, hidden, network, timeout, shown, strict, spoken, own, settled
+            effect,
+            signature,
+            craft,
+            menu,
+            hidden,
+            network,
+            timeout,
+            shown,
+            strict,
+            spoken,
+            own,
+            settled,
+            several,
         )
         function.__muleteer_tool__ = declaration  # type: ignore[attr-defined]  # read back by the toolbox
         return function
@@ -273,6 +293,6 @@ def tool(
     return mark
 
 
-def _several(texts: Sequence[str]) -> tuple[str, ...]:
+def _listed(texts: Sequence[str]) -> tuple[str, ...]:
     """One text that was given alone is one of several."""
     return (texts,) if isinstance(texts, str) else tuple(texts)

@@ -199,3 +199,40 @@ async def test_two_orders_with_a_time_each_are_two(kitchen: Kitchen) -> None:
     (alarm,) = (await kitchen.timers.pending()).timers
     assert (alarm.label, len(alarm.repeat), f"{alarm.due:%H:%M}") == ("", 5, "06:45")
     assert "I do not know when that is" in last.answer, "of the second, which names no time"
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "plans", "wanted"),
+    [
+        (
+            "Set a timer for 25 minutes for the cake and one for 5 minutes for the eggs",
+            "en",
+            3,
+            {"cake": 25, "eggs": 5},
+        ),
+        (
+            "Set a timer for 7 minutes for the pasta and a timer for 3 minutes for the eggs",
+            "en",
+            3,
+            {"pasta": 7, "eggs": 3},
+        ),
+        ("Set two timers: 4 minutes for tea and 9 minutes for rice", "en", 3, {"tea": 4, "rice": 9}),
+        ("timer 2 minutes tea, timer 6 minutes rice", "en", 1, {"tea": 2, "rice": 6}),
+        (
+            "Stell einen Timer auf 25 Minuten für den Kuchen und einen auf 5 Minuten für die Eier",
+            "de",
+            3,
+            {"Kuchen": 25, "Eier": 5},
+        ),
+    ],
+)
+async def test_two_times_are_two_timers_whatever_the_model_writes(
+    kitchen: Kitchen, message: str, language: str, plans: int, wanted: dict[str, int]
+) -> None:
+    fills = [Fill({"action": "set", "when": "9 hours", "label": label}) for label in wanted]
+    brain = ScriptedBrain(*[Choose({"timer": 1.0})] * plans, *fills)
+    run = Harness(brain, kitchen.catalogue, Budgets(), language=language).run(message)
+    *_, last = [event async for event in run]
+    assert isinstance(last, TurnFinished)
+    assert await kitchen.lengths() == {label: 60 * minutes for label, minutes in wanted.items()}
+    assert last.answer.count("\n") == 1

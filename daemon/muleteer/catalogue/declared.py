@@ -17,7 +17,7 @@ from muleteer.calling.results import sentence, tidy
 from muleteer.calling.threads import OwnLoop
 from muleteer.catalogue.schema import Form, read_form
 from muleteer.errors import SkillError
-from muleteer.tool import Declaration, Effect, Settled, ToolFunction
+from muleteer.tool import Declaration, Effect, Settled, Several, ToolFunction
 
 NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 RESERVED = frozenset({"reply", "call_tool"})  # the planner's and the follower's own words
@@ -30,8 +30,8 @@ class Tool:
     that L2 reads, `parameters` the schema that L3 fills, `craft` the rules only L3 reads, `timeout` in
     seconds, `exact` the parameters whose numbers must have been said and `said` those whose words must,
     `words` those that hold the user's own words, `settled` what makes arguments those of the message,
-    `path` the file it came from (empty for one made in code), `guest` whether a server brought it, so that it
-    gives way first."""
+    `several` what makes a message one for each call, `path` the file it came from (empty for one made in
+    code), `guest` whether a server brought it, so that it gives way first."""
 
     name: str
     handle: str
@@ -51,6 +51,7 @@ class Tool:
     said: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     settled: Settled | None = field(default=None, compare=False)
+    several: Several | None = field(default=None, compare=False)
 
 
 class Arguments(Protocol):
@@ -140,6 +141,7 @@ def _describe(function: ToolFunction, form: Form, path: str) -> Tool:
         exact=declaration.exact,
         said=declaration.said,
         settled=declaration.settled,
+        several=declaration.several,
         words=declaration.words,
     )
 

@@ -83,14 +83,17 @@ def cuts(message: str, language: str = "en") -> list[list[Part]]:
     """The ways in which a message in this language may be cut, of those into so many parts the likeliest
     first; none where it may not."""
     joints = [each for each in _JOINTS[language].finditer(message) if not _is_told(message, each)]
-    if not 0 < len(joints) < MOST_PARTS or clauses(message) or negated(message):
-        return []
-    if _TOGETHER.search(message):
+    if not 0 < len(joints) < MOST_PARTS or not may_be_cut(message) or _TOGETHER.search(message):
         return []
     strong = {joint.start() for joint in joints if _is_strong(message, joint)}
     kept = [chosen for size in range(len(joints), 0, -1) for chosen in combinations(joints, size)]
     kept.sort(key=lambda chosen: (-len(chosen), -sum(joint.start() in strong for joint in chosen)))
     return [found for chosen in kept if (found := _cut(message, chosen))]
+
+
+def may_be_cut(message: str) -> bool:
+    """Whether nothing in it may be meant for all of it: no condition, and no "not"."""
+    return not clauses(message) and not negated(message)
 
 
 def _is_told(message: str, joint: re.Match[str]) -> bool:

@@ -36,8 +36,21 @@ class Cutter:
         self._finest = found[0] if found else ()
         for parts in found:
             if requests := await self._requests(parts):
-                return requests
-        return []
+                return [each for said, plan in requests for each in self._calls(said, plan)]
+        return await self._same(message) if compound.may_be_cut(message) else []
+
+    async def _same(self, message: str) -> list[tuple[str, Plan]]:
+        """The calls of one tool that a message is; none where it is one, or for something else."""
+        if not any(tool.several and tool.several(message) for tool in self._catalogue.toolbox.tools.values()):
+            return []
+        calls = self._calls(message, await self._plan(message))
+        return calls if len(calls) > 1 else []
+
+    def _calls(self, said: str, plan: Plan) -> list[tuple[str, Plan]]:
+        """What is said, for each call of its tool."""
+        tool = self._catalogue.tool(plan.handles[0]) if len(plan.handles) == 1 else None
+        each = tool.several(said) if tool and tool.several else ()
+        return [(alone, plan) for alone in each or (said,)]
 
     async def uncovered(self, handles: Sequence[str]) -> list[str]:
         """The requests of a message that was not cut which its plan, of these handles, does not serve."""

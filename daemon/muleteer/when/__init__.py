@@ -12,6 +12,7 @@ from muleteer.when.days import Stretch, find_days, read_days, say_day
 from muleteer.when.labels import Meant, apart, read_meant, read_more
 from muleteer.when.requests import cut_times
 from muleteer.when.settling import names_time, settled
+from muleteer.when.several import each_said
 
 __all__ = [
     "Alarm",
@@ -19,6 +20,7 @@ __all__ = [
     "Stretch",
     "apart",
     "cut_times",
+    "each_said",
     "find_days",
     "names_time",
     "next_on",
