@@ -1,14 +1,18 @@
 """Where an utterance begins and ends, from how likely somebody speaks in each frame. Pure; counts frames, so
 that it needs no clock, and a recording read faster than it was spoken is cut in the same places.
 
-Keeps what was heard just before: people speak on right after the wake word, and a detector notices speech
-only some frames after it began.
+Detectors are slow: microVAD notices a beginning 0.2 to 0.5 s late, and holds on to speech for as long after
+its end (measured with espeak-ng). So what was heard just before is kept, and an end is also known by how loud
+it is: who has been far louder and is not any more has stopped, at least for now. In noise only the detector
+is left, and an end is known later.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from dataclasses import dataclass
+from operator import mul
 from typing import Literal
 
 from muleteer.voice.parts import FRAME_SECONDS
@@ -22,8 +26,11 @@ SPEAKS, PAUSES = (
 # Seconds of speech until somebody is taken to speak: "no" takes 0.2, a click or a cough's burst less.
 BEGINS = 0.16
 GAP = 0.2  # seconds without speech that a beginning may have: the stop consonants of a word
-EARLY = 0.26  # seconds of silence after which it is worth recognising what there is: it may be all
-BEFORE = 0.6  # seconds kept from before: a wake word is noticed up to half a second after its end
+EARLY = 0.2  # seconds of silence after which it is worth recognising what there is: it may be all
+BEFORE = 0.6  # seconds kept from before: a wake word and a beginning are noticed up to half a second late
+LEVEL_SECONDS = 1.5  # by which it is judged how loud somebody speaks
+LOUD = 0.9  # of those frames are not as loud: a door that slams is not what somebody is compared with
+QUIET = 64  # times less power, 18 dB, is silence; the weakest sounds within words last less than EARLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,11 @@ def _frames(seconds: float) -> int:
     return round(seconds / FRAME_SECONDS)
 
 
+def _power(frame: bytes) -> int:
+    samples = array("h", frame)
+    return sum(map(mul, samples, samples))
+
+
 class Ear:
     """One `hear` a frame. Closed it only keeps the last moments; `open` begins to wait for an utterance.
 
@@ -49,8 +61,9 @@ class Ear:
         self._pause, self._longest = _frames(limits.pause), _frames(limits.longest)
         self._before: deque[bytes] = deque(maxlen=_frames(BEFORE))
         self._taken: list[bytes] = []
+        self._powers: deque[int] = deque(maxlen=_frames(LEVEL_SECONDS))
         self._state: Literal["closed", "waiting", "speaking", "paused", "over"] = "closed"
-        self._voiced = self._silent = 0
+        self._voiced = self._quiet = self._unheard = 0
 
     @property
     def pcm(self) -> bytes:
@@ -66,7 +79,7 @@ class Ear:
         """Wait for an utterance, which may have begun in the moments before."""
         self._taken = list(self._before) if with_before else []
         self._state = "waiting"
-        self._voiced = self._silent = 0
+        self._voiced = self._quiet = self._unheard = 0
 
     def close(self) -> None:
         """Drop the utterance."""
@@ -77,10 +90,12 @@ class Ear:
         """Drop everything that was heard."""
         self.close()
         self._before.clear()
+        self._powers.clear()
 
     def hear(self, frame: bytes, speech: float) -> Heed:
         """What this frame says of the utterance."""
         self._before.append(frame)
+        self._powers.append(_power(frame))
         if self._state == "closed":
             return ""
         self._taken.append(frame)
@@ -101,12 +116,22 @@ class Ear:
         return ""
 
     def _count(self, speech: float) -> None:
-        if speech >= SPEAKS:
-            self._voiced, self._silent = self._voiced + 1, 0
-        elif speech < PAUSES:
-            self._silent += 1
-            if self._silent >= _frames(GAP):
-                self._voiced = 0
+        quiet = self._state != "waiting" and self._is_quiet()
+        self._quiet = self._quiet + 1 if quiet else 0
+        self._unheard = self._unheard + 1 if speech < PAUSES else 0
+        if speech >= SPEAKS and not quiet:
+            self._voiced += 1
+        elif self._silent >= _frames(GAP):
+            self._voiced = 0
+
+    @property
+    def _silent(self) -> int:
+        """Frames since somebody was last heard; that it is loud again counts before the detector says so."""
+        return max(self._quiet, self._unheard)
+
+    def _is_quiet(self) -> bool:
+        level = sorted(self._powers)[int(LOUD * (len(self._powers) - 1))]
+        return self._powers[-1] * QUIET < level
 
     def _rest(self) -> Heed:
         self._state, self._voiced = "paused", 0
