@@ -85,6 +85,7 @@ class Driver:
         self._language = conversation.manners.language
         self._mouth = Mouth(parts.speech, parts.speaker, self._language, self._said, spoken)
         self._names: Sequence[str] = ()
+        self._called = ""  # the wake word that was heard last, as people write it
         self._unmuted, self._due_changed = asyncio.Event(), asyncio.Event()
         self._hearing: asyncio.Task[None] | None = None
         self._recognition: asyncio.Task[None] | None = None
@@ -161,7 +162,8 @@ class Driver:
         async with aclosing(cast(AsyncGenerator[bytes, None], self._parts.microphone.frames())) as frames:
             async for frame in frames:
                 self.microphone_gone = ""
-                wake = wake_word.hears(frame)
+                if wake := wake_word.hears(frame):
+                    self._called = wake.replace("_", " ").title()
                 speech = activity.speech(frame)
                 self._carry_out(conversation.frame(self._now(), frame, speech, wake))
 
@@ -250,13 +252,18 @@ class Driver:
         else:
             self._carry_out(self.conversation.recognized(self._now(), deed.number, heard))
 
+    @property
+    def _likely(self) -> list[str]:
+        """Names that may be said; the end of the wake word is in what is heard, and must be known as such."""
+        return [self._called, *self._names] if self._called else list(self._names)
+
     async def _recognized(self, pcm: bytes) -> Heard:
         """Raises `PartGone` where a recogniser that ended has not come back soon."""
         for _ in range(MOST_RECOGNITIONS - 1):
             with suppress(PartGone):
-                return await self._parts.recognizer.recognize(pcm, self._language, self._names)
+                return await self._parts.recognizer.recognize(pcm, self._language, self._likely)
             await asyncio.sleep(RECOGNITION_PAUSE)
-        return await self._parts.recognizer.recognize(pcm, self._language, self._names)
+        return await self._parts.recognizer.recognize(pcm, self._language, self._likely)
 
     async def _ask(self, deed: Ask | Answer) -> None:
         number = deed.number
