@@ -29,14 +29,15 @@ def doctor(problems: bool, file: Path | None, as_json: bool, socket: Path | None
     Example:
       muleteer doctor
     """
-    from muleteer import config
-    from muleteer.cli.client import find_socket
-    from muleteer.doctor import machine, service
+    from muleteer import config, paths
+    from muleteer.cli.client import find_socket, in_files
+    from muleteer.doctor import machine, service, voice
 
     place = find_socket(socket)
     if not isinstance(place, Path):
         raise click.UsageError("It looks at this device; run it there.")
-    checks = chain(machine.checks(config.load(file)), service.checks(place))
+    hearing = voice.checks(in_files("voice.socket") or paths.voice_client_socket())
+    checks = chain(machine.checks(config.load(file)), service.checks(place), hearing)
     findings = [each for each in checks if each.verdict != "good" or not problems]
     if as_json:
         click.echo(safe(json.dumps({"findings": [asdict(each) for each in findings]}, indent=2)))
