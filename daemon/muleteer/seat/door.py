@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from muleteer.accepting import Accepting
 from muleteer.allowance import Allowance
 from muleteer.seat.link import tune
+from muleteer.seat.secured import secured
 from muleteer.seat.trust import JOIN, TALK, Shown, shown_by
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,6 @@ MOST_ADDRESSES = 256  # whose attempts are counted; then the count begins again
 HANDSHAKE_SECONDS = 5.0  # a handshake takes 50 ms; with half the packets lost, seconds
 BACKLOG = 16  # connections the kernel keeps for us
 
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Member = Callable[[Shown, str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Newcomer = Callable[[str, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -93,23 +93,14 @@ class Door:
         return allowed.take(now)
 
     async def _greet(self, sock: socket.socket, host: str) -> None:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader()
-        protocol = asyncio.StreamReaderProtocol(reader)
         try:
-            transport, _ = await loop.connect_accepted_socket(
-                lambda: protocol, sock, ssl=self.context, ssl_handshake_timeout=HANDSHAKE_SECONDS
-            )
-        except (OSError, asyncio.CancelledError) as error:
-            sock.close()
+            reader, writer = await secured(sock, self.context, HANDSHAKE_SECONDS, accepted=True)
+        except OSError as error:
             log.debug("a handshake with %s failed: %s", host, error)
-            if isinstance(error, asyncio.CancelledError):
-                raise
             return
         finally:
             self._handshakes[host] -= 1
             self._handshakes += Counter()  # without those at zero
-        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         try:
             await self._pass_on(host, reader, writer)
         finally:

@@ -23,6 +23,7 @@ from muleteer.seat.door import Door
 from muleteer.seat.identity import Identity
 from muleteer.seat.link import Address, BrokenLinkError, Link, tune
 from muleteer.seat.roster import Member, Roster
+from muleteer.seat.secured import Streams, secured
 from muleteer.seat.trust import Contexts, Shown, contexts, joining_context, shown_by, vouched
 from muleteer.seat.twins import Twins, new_start
 from muleteer.seat.wire import BadFrameError, Body, encode, read_frame
@@ -351,19 +352,10 @@ class Peers:
         tasks.clear()
 
 
-async def _secure(
-    address: Address, context: ssl.SSLContext
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+async def _secure(address: Address, context: ssl.SSLContext) -> Streams | None:
     """A TLS connection; None where there is nobody, or nobody of ours."""
     try:
-        sock = await _connect(address)
-        try:
-            return await asyncio.open_connection(
-                sock=sock, ssl=context, server_hostname="", ssl_handshake_timeout=HANDSHAKE_SECONDS
-            )
-        except BaseException:
-            sock.close()
-            raise
+        return await secured(await _connect(address), context, HANDSHAKE_SECONDS, accepted=False)
     except (OSError, ValueError) as error:
         log.debug("nobody of ours at %s: %s", address, str(error) or type(error).__name__)
         return None
