@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,19 @@ class Ears:
         if language == "yy":
             raise MemoryError
         return Heard(f"{len(pcm)} {' '.join(names)} {os.getpid()}", language, 0.5)
+process._ears = lambda setup: Ears()
+process.main()
+"""
+SLOW = """
+from muleteer.voice.recognition import process
+from muleteer.voice.parts import Heard
+sizes = []
+class Ears:
+    def hear(self, pcm, language, names):
+        sizes.append(len(pcm))
+        if len(pcm) == 320:
+            open(GATE).read()
+        return Heard(" ".join(map(str, sizes)), language, 0.5)
 process._ears = lambda setup: Ears()
 process.main()
 """
@@ -95,13 +109,19 @@ async def test_a_fault_of_one_utterance_is_told_and_is_not_the_end() -> None:
         assert await ears.recognize(b"", "en", []) == first
 
 
-async def test_an_answer_that_nobody_waits_for_is_not_the_next_ones() -> None:
-    async with scripted() as ears:
-        await ears.recognize(b"", "en", [])
-        task = asyncio.create_task(ears.recognize(bytes(320), "en", []))
-        await asyncio.sleep(0)
-        task.cancel()
-        assert (await ears.recognize(bytes(640), "en", [])).text.startswith("640 ")
+async def test_what_is_given_up_is_not_taken_for_the_next_and_not_begun_in_vain(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    async with scripted(SLOW.replace("GATE", repr(str(gate)))) as ears:
+        first = asyncio.create_task(ears.recognize(bytes(320), "en", []))
+        with await asyncio.to_thread(gate.open, "wb"):  # it is being heard
+            first.cancel()
+            second = asyncio.create_task(ears.recognize(bytes(640), "en", []))
+            await asyncio.wait({first})
+            second.cancel()
+            third = asyncio.create_task(ears.recognize(bytes(960), "en", []))
+            await asyncio.wait({second})
+        assert (await third).text == "320 960"
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ class DeviceMicrophone:
                 return b""
             self._came.clear()
             try:
-                await asyncio.wait_for(self._came.wait(), patience)
+                async with asyncio.timeout(patience):
+                    await self._came.wait()
             except TimeoutError:
                 raise devices.gone("microphone", self._name) from None
         return self._held.popleft()

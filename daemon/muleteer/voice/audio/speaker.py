@@ -72,7 +72,8 @@ class DeviceSpeaker:
         """Raises `PartGone` when the device asks for nothing any more."""
         while not over.is_set():
             try:
-                await asyncio.wait_for(over.wait(), LOOK_SECONDS)
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await over.wait()
             except TimeoutError:
                 if time.monotonic() > self._asked_at + devices.SILENCE_SECONDS:
                     await self._close()

@@ -46,7 +46,7 @@ def _serve(asked: BinaryIO, told: BinaryIO) -> None:
         try:
             heard = ears.hear(pcm, ask.language, ask.names)
         except Exception as error:  # noqa: BLE001  (as above; it may do better with the next utterance)
-            _write(told, wire.Answer(ask.number, problem=_reason(error)))
+            _write(told, wire.Answer(ask.number, problem=f"failed: {_reason(error)}"))
         else:
             _write(told, wire.Answer(ask.number, heard.text, heard.language, heard.confidence))
 

@@ -48,12 +48,13 @@ class LocalRecognizer:
         self.start()
         async with self._turn:
             try:
-                await asyncio.wait_for(self._known.wait(), PATIENCE)
+                async with asyncio.timeout(PATIENCE):
+                    await self._known.wait()
             except TimeoutError:
                 raise self._gone("is still being started") from None
             answer = await self._asked(pcm[: wire.LONGEST_SOUND], language, names)
         if answer.problem:
-            raise self._gone(f"failed: {answer.problem}")
+            raise self._gone(answer.problem)
         return answer.heard
 
     async def close(self) -> None:
@@ -65,22 +66,24 @@ class LocalRecognizer:
                 await keeper
 
     async def _asked(self, pcm: bytes, language: str, names: Sequence[str]) -> wire.Answer:
-        writer = self._writer
-        if writer is None:
-            raise self._gone(self._problem)
-        self._number += 1
-        self._answer = asyncio.get_running_loop().create_future()
+        """An utterance that was given up is waited for: it cannot be broken off, but those that were given
+        up meanwhile are never sent."""
         likely = tuple(name[:LONGEST_NAME] for name in names[:MOST_NAMES])
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                writer.write(wire.encode(wire.Ask(self._number, language, likely, len(pcm))))
-                writer.write(pcm)
-                return await self._answer
+                while self._answer is not None:
+                    await asyncio.wait({self._answer})
+                if self._writer is None:
+                    raise self._gone(self._problem)
+                self._number += 1
+                self._answer = asyncio.get_running_loop().create_future()
+                self._writer.write(wire.encode(wire.Ask(self._number, language, likely, len(pcm))))
+                self._writer.write(pcm)
+                return await asyncio.shield(self._answer)
         except TimeoutError:
-            writer.transport.abort()  # which ends its process
+            if self._writer is not None:
+                self._writer.transport.abort()  # which ends its process
             raise self._gone(f"took longer than {ANSWER_SECONDS:.0f} seconds") from None
-        finally:
-            self._answer = None
 
     async def _keep(self) -> None:
         """One process after the other, until cancelled."""
@@ -110,8 +113,7 @@ class LocalRecognizer:
             else:
                 self._known.clear()
             self._writer = None
-            if self._answer is not None and not self._answer.done():
-                self._answer.set_exception(self._gone(self._problem))
+            self._take(wire.Answer(self._number, problem=self._problem))
             if process is not None:
                 process.kill()
                 await asyncio.to_thread(process.wait)
@@ -134,9 +136,9 @@ class LocalRecognizer:
             writer.transport.abort()
 
     def _take(self, answer: wire.Answer) -> None:
-        """What belongs to an utterance that nobody waits for any more is dropped."""
-        if self._answer is not None and not self._answer.done() and answer.number == self._number:
+        if self._answer is not None and answer.number == self._number:
             self._answer.set_result(answer)
+            self._answer = None
 
     def _gone(self, what: str) -> PartGone:
         return PartGone(f"The recogniser {what}. Say it again in a moment; the log of the service has more.")
