@@ -19,7 +19,7 @@ def frames(seconds: float) -> int:
 def heard(ear: Ear, parts: list[tuple[bytes, float]]) -> list[tuple[str, float]]:
     """What the ear says of this sound, and when, in seconds."""
     sound = [frame for frame, seconds in parts for _ in range(frames(seconds))]
-    said = []
+    said: list[tuple[str, float]] = []
     for number, frame in enumerate(sound):
         noticed = sound[number - frames(LATE)] if number >= frames(LATE) else SILENCE
         if heed := ear.hear(frame, 0.99 if noticed == SPEECH else 0.05):
