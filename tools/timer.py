@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -122,7 +123,7 @@ async def timer(
     more = read_more(when) or (read_more(label) if not when else "")
     try:
         if action == "list":
-            return await _list(home, now)
+            return await _list(home, label, now)
         if action == "cancel":
             return await _cancel(home, when, label, now)
         if action == "extend" or read_delay(more) is not None:
@@ -179,13 +180,21 @@ async def _extend(home: Services, more: str, label: str, now: datetime) -> Resul
     return _made(say("{span} more for {timer}; it rings {at}.", **values), made)
 
 
-async def _list(home: Services, now: datetime) -> Result:
+async def _list(home: Services, label: str, now: datetime) -> Result:
+    """Those that are asked for by a name or a time; where none is, all."""
     pending = await home.timers.pending()
-    said = _listed(pending, now)
+    asked = tuple(each for each in pending.timers if _is_asked(each, label, now))
+    said = _listed(replace(pending, timers=asked) if asked else pending, now)
     if pending.missed:
         with suppress(OSError):  # it is told again next time
             await home.timers.told(pending.missed)
     return said
+
+
+def _is_asked(each: PendingTimer, label: str, now: datetime) -> bool:
+    times, words = cut_times(label, now)
+    said = read_meant(words).words & read_meant(each.label).words
+    return bool(said) or any(_is_meant(each, read_meant(time), time, now) for time in times)
 
 
 def _listed(pending: PendingTimers, now: datetime) -> Result:

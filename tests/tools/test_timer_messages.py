@@ -236,3 +236,27 @@ async def test_two_times_are_two_timers_whatever_the_model_writes(
     assert isinstance(last, TurnFinished)
     assert await kitchen.lengths() == {label: 60 * minutes for label, minutes in wanted.items()}
     assert last.answer.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "language", "named"),
+    [
+        ("How long does the pasta one still have?", "en", ["pasta"]),
+        ("how much time is left on the laundry?", "en", ["laundry"]),
+        ("Wie lange hat die Pasta noch?", "de", ["pasta"]),
+        ("¿Cuánto le queda al temporizador de la pasta?", "es", ["pasta"]),
+        ("Combien de temps reste-t-il pour la pasta ?", "fr", ["pasta"]),
+        ("Quanto manca per la pasta?", "it", ["pasta"]),
+        ("Hoe lang heeft de pasta nog?", "nl", ["pasta"]),
+        ("Quanto tempo falta para a pasta?", "pt", ["pasta"]),
+        ("pasta için ne kadar kaldı?", "tr", ["pasta"]),
+        ("which timers are running", "en", ["laundry", "pasta", "tea"]),
+        ("how long does the rice still have?", "en", ["laundry", "pasta", "tea"]),
+    ],
+)
+async def test_asked_for_one_by_its_name_that_one_is_told(
+    kitchen: Kitchen, message: str, language: str, named: list[str]
+) -> None:
+    await kitchen.three()
+    answer = await kitchen.ask(message, language, action="list", when="", label="")
+    assert [each for each in ("laundry", "pasta", "tea") if each in answer] == named

@@ -64,6 +64,25 @@ _ROOMS = re.compile(
     r"|attic|garage|garden|porch|nursery|lounge|balcony|terrace|toilet|pantry|shed|greenhouse",
     re.IGNORECASE,
 )
+# Orders that name a place for things, and places. Turkish has the order last, and the place in the ending.
+_PUTS = re.compile(
+    r"\b(?:put|add|write|note|jot|setze?|schreibe?|notiere?|packe?|tue?|füge?|trage?|nimm|pon|añade|agrega"
+    r"|apunta|anota|mets|ajoute|inscris|metti|aggiungi|segna|scrivi|zet|schrijf|voeg|noteer|põe|ponha|coloca"
+    r"|adiciona|acrescenta|escreve|anote)\b",
+    re.IGNORECASE,
+)
+_PUT_LAST = re.compile(r"\b(?:ekle|yaz|koy|not et)(?:yin|in|iniz|er misin)?\W*$", re.IGNORECASE)
+_LISTS = r"\w*(?:list|liste|lista|lijst|lijstje|zettel|listesi\w*|listem\w*)\b"
+_PLACE = re.compile(
+    r"\b(?:on|onto|to|in|into|auf|zu[rm]?|ins?|en|à|aux?|sur|dans|alla|sulla|nella|al|nel|op|aan|na|à|a) "
+    r"(?:(?:the|my|our|die|den|das|der|dem|meine?\w?|unsere?\w?|la|el|mi|nuestra|ma|notre|le|mia|de|het"
+    r"|mijn|onze|minha|nossa) )?(?=\w{2})(?!on\b|off\b)\w"
+    rf"|\b{_LISTS}",
+    re.IGNORECASE,
+)
+_LIST_BEFORE = re.compile(rf"\b{_LISTS}(?: de (?:la )?\w+| della \w+| des? \w+)?[:,]? \w", re.IGNORECASE)
+# "Put the lamp and the fan in the hall on": a place, and what is switched there.
+_AT_END = re.compile(r"\b(?:on|off|an|aus|ein|aan|uit)\W*$", re.IGNORECASE)
 _WITH_ARTICLE = {"im": "in", "ins": "in", "am": "an", "ans": "an", "beim": "bei", "zum": "zu", "zur": "zu"}
 _EDGES = " \t\n,.;?!¿¡"
 _STOPS = tuple(".;?!")
@@ -82,7 +101,11 @@ class Part:
 def cuts(message: str, language: str = "en") -> list[list[Part]]:
     """The ways in which a message in this language may be cut, of those into so many parts the likeliest
     first; none where it may not."""
-    joints = [each for each in _JOINTS[language].finditer(message) if not _is_told(message, each)]
+    joints = [
+        each
+        for each in _JOINTS[language].finditer(message)
+        if not _is_told(message, each) and not _is_listed(message, each)
+    ]
     if not 0 < len(joints) < MOST_PARTS or not may_be_cut(message) or _TOGETHER.search(message):
         return []
     strong = {joint.start() for joint in joints if _is_strong(message, joint)}
@@ -99,6 +122,19 @@ def may_be_cut(message: str) -> bool:
 def _is_told(message: str, joint: re.Match[str]) -> bool:
     """Whether an order after a comma belongs to what is told before it."""
     return joint[0].strip() == "," and bool(_TELLING.search(message, 0, joint.start()))
+
+
+def _is_listed(message: str, joint: re.Match[str]) -> bool:
+    """Whether it joins two things that go to one place: "put milk and eggs on the shopping list". The first
+    of them alone would be put nowhere, and taken for something else."""
+    if _is_strong(message, joint):
+        return False
+    before, after = message[: joint.start()], message[joint.end() :]
+    orders_ = list(_PUTS.finditer(before))
+    begun = before[orders_[-1].end() :] if orders_ else ""
+    if not orders_:
+        return bool(_PUT_LAST.search(after) and _PLACE.search(message))
+    return bool(_PLACE.search(after) or _LIST_BEFORE.search(begun)) and not _AT_END.search(after)
 
 
 def _is_strong(message: str, joint: re.Match[str]) -> bool:

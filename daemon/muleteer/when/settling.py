@@ -34,6 +34,13 @@ _BUT = re.compile(
     r"\b(?:not|dont|but|nicht|kein\w*|aber|sondern|no|pero|pas|mais|non|ma|niet|maar|nao|degil)\b"
 )
 _OBJECTS = listed("me us mich mir uns nos mi ci ons que che dat dass that thanks danke dran daran")
+_ASKING = listed(
+    "how much many long time left still have has got does do did running run set there any until till it ring"
+    " rings remaining whats hows wie viel viele lange zeit noch hat haben lauft laufen gestellt gibt es"
+    " klingelt cuanto cuanta cuantos falta faltan queda quedan tiempo hay que combien temps reste il t y a"
+    " quanto quanta quanti manca mancano tempo resta rimane ci sono hoeveel lang nog heeft hebben loopt lopen"
+    " er zijn tijd quantos faltam resta ainda ha ne kadar kaldi kac var hala sure"
+)
 MENTIONS = " and "  # between what is said of each of several
 STEM = 4  # letters that the forms of a word have in common
 
@@ -47,7 +54,8 @@ def settled(message: str, given: Mapping[str, object], now: datetime) -> dict[st
     if not request.action and action in ("cancel", "extend"):
         action = "list"  # neither is done without a word for it
     if action == "list":
-        return {"action": action}
+        asked = () if read_meant(clause).every else (*named(request.rest), *request.times)
+        return _without_empty(action=action, label=" ".join(word for word in asked if word not in _ASKING))
     if action == "set":
         when = _with_day(_chosen(request.times, when, now) or _after_noon(when, clause, now), clause, now)
         return _without_empty(action=action, when=when, label=_label(label, when, request, now))
