@@ -116,6 +116,22 @@ def test_with_ipv6_alone_devices_find_each_other_and_are_a_household() -> None:
         assert told["member"]
 
 
+def test_one_with_ipv6_alone_and_one_with_both_are_a_household_where_an_address_is_named() -> None:
+    """By mDNS they do not find each other: an interface that has IPv4 speaks nothing else."""
+    with lan_of(["both", "six"], **LAN) as (_, devices):
+        both, six = devices
+        six.host.lose_addresses("-4")
+        both.host.also("fd00::1")
+        six.host.also("fd00::2")
+        six.settings["MULETEER_SEAT__PEERS"] = "fd00::1"
+        for device in devices:
+            device.start()
+        wait_until(lambda: both.seat() and six.seat(), *devices)
+        code = both.ask("POST", "/v1/seat/invite")["code"]
+        six.ask("POST", "/v1/seat/join", {"code": code, "address": "fd00::1"})
+        wait_until(lambda: one_driver(devices) and enrolled(devices), *devices)
+
+
 def test_a_flood_of_devices_hides_no_member_and_takes_little() -> None:
     with lan_of(["one", "two"], **LAN) as (network, devices):
         one, two = devices
