@@ -50,6 +50,24 @@ def test_a_small_context_serves_any_number_of_prefixes_each_decoded_once(tiny: P
         assert decoder.held.disk == 0
 
 
+def test_strangers_menus_push_out_none_of_our_prompts_and_take_no_more_memory(tiny: Path) -> None:
+    """Where nothing is kept on disk, from which ours would come back. Theirs are as long."""
+    with loaded(tiny, CRAMPED) as decoder:
+        token = decoder.properties.kv_bytes // decoder.properties.context
+        room = 8 * token * decoder.warm(tool(0), go_on).decoded
+    with loaded(tiny, replace(CRAMPED, parked_memory=room)) as decoder:
+        for number in range(3):
+            decoder.warm(tool(number), go_on)
+        for number in range(12):
+            theirs = replace(tool(100 + number, "Is water wet?"), constant=0)
+            decoder.choose(theirs, YES_NO, go_on)
+            assert decoder.held.memory <= room
+        assert decoder.held.memory > room // 2, "and so they were in need of room"
+        for number in range(3):
+            use = decoder.choose(tool(number, "Is water wet?"), YES_NO, go_on).use
+            assert use.decoded < 20, f"tool {number}"
+
+
 def test_a_prefix_that_came_back_answers_like_one_that_was_decoded(
     tiny: Path, settings: LoadSettings
 ) -> None:
