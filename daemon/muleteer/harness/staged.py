@@ -67,6 +67,9 @@ ARGUMENTS = 400
 # Characters of all results together where the next call is chosen and written: ids, lists of some names.
 RESULTS = 3000
 
+# Characters at the end of a message that what it asks stands in; before them is a text that it is about.
+ASKED = 2000
+
 # Names called last that are scored whatever the message says.
 RECENT = 2
 
@@ -148,10 +151,11 @@ class Staged:
     def withheld(self, message: str, before: Sequence[str] = ()) -> frozenset[str]:
         """The names that a message cannot mean: it only asks or forbids, and they act; or it orders under a
         condition, and of the calls `before` none has looked whether that is met, though one could."""
-        if asks(message) or forbids(message):
+        said = message[-ASKED:]
+        if asks(said) or forbids(said):
             return self._acting
         unseen = self._looking and self._looking.isdisjoint(before)
-        return self._switching if unseen and clauses(message) else frozenset()
+        return self._switching if unseen and clauses(said) else frozenset()
 
     async def decide(
         self,

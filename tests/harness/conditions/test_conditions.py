@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muleteer.harness.compound import cuts
-from muleteer.harness.conditions import clauses, holds, without
+from muleteer.harness.conditions import SENTENCE, clauses, holds, without
+from muleteer.harness.conditions.clauses import MOST
 from muleteer.harness.language import language
 from muleteer.harness.orders import orders
 
@@ -182,6 +183,15 @@ def test_no_order_is_cut_off_its_condition(message: str) -> None:
 def test_each_of_two_conditions_is_found() -> None:
     first, second = clauses("if it is cold, turn on the lamp unless the window is open")
     assert (first.text, second.text, second.denied) == ("if it is cold", "unless the window is open", True)
+
+
+@pytest.mark.parametrize("unit", ["if ", "is a? ", "should it turn on ", "se ", "geldiyse ", "please and, "])
+def test_no_text_has_many_conditions(unit: str) -> None:
+    """What is looked for is bounded, whatever a stranger repeats."""
+    text = unit * 1000
+    for sentence in SENTENCE.findall(text):
+        assert len(clauses(sentence)) <= MOST * 8
+    assert len(clauses(text)) <= MOST * 8 * len(SENTENCE.findall(text))
 
 
 @given(st.text(max_size=200))

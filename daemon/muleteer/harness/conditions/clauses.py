@@ -10,12 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 
 from muleteer.harness.conditions.words import Words, every
 from muleteer.harness.language import language, scores
 
 SENTENCE = re.compile(r"(?:[^.!?;\n]|(?<=\d)\.(?=\d))+[.!?;]*")
+
+# Of each kind in one sentence: with more than one nothing is decided, so more need not be found.
+MOST = 4
 
 _WORD = re.compile(r"\w{3,}")
 _PRONOUN = re.compile(r"\W*(?:i|we|you|ich|wir|du|ihr|ik|we|wij|je|jij)\W*", re.IGNORECASE)
@@ -99,7 +102,7 @@ def _clauses(sentence: str, message: str) -> Iterator[Clause]:
 
 
 def _opened(sentence: str, words: Words, message: str) -> Iterator[Clause]:
-    for opener in words.opens.finditer(sentence):
+    for opener in islice(words.opens.finditer(sentence), MOST):
         if _is_polite(sentence, opener) or _is_another(opener[0], words, message):
             continue
         end = _end(sentence, words, opener.end())
@@ -112,7 +115,7 @@ def _opened(sentence: str, words: Words, message: str) -> Iterator[Clause]:
 
 def _whether(sentence: str, words: Words, most: int) -> Iterator[Clause]:
     """What was asked before an "if so"."""
-    for opener in words.whether.finditer(sentence, 0, most):
+    for opener in islice(words.whether.finditer(sentence, 0, most), MOST):
         yield _clause(sentence, words, opener.start(), _end(sentence, words, opener.end()), opener.end())
 
 
@@ -133,6 +136,12 @@ def _is_another(opener: str, words: Words, message: str) -> bool:
     )
 
 
+@lru_cache(maxsize=64)  # of each sentence
+def _spoken(message: str) -> str:
+    """The language that the message is surely in."""
+    return language(message, "")
+
+
 @lru_cache(maxsize=64)
 def _evidence(message: str) -> dict[str, int]:
     """How much speaks for each language: its small words, and its orders."""
@@ -142,7 +151,7 @@ def _evidence(message: str) -> dict[str, int]:
 
 def _inverted(sentence: str, words: Words) -> Iterator[Clause]:
     """A condition without an opener, known by the place of its verb and by the order beside it."""
-    for middle in words.middle.finditer(sentence):
+    for middle in islice(words.middle.finditer(sentence), MOST):
         if words.orders.search(sentence, 0, middle.start()):
             end = _end(sentence, words, middle.end())
             yield _clause(sentence, words, middle.start(), end, middle.start())
@@ -158,9 +167,9 @@ def _inverted(sentence: str, words: Words) -> Iterator[Clause]:
 
 def _closed(sentence: str, words: Words, message: str) -> Iterator[Clause]:
     """A condition that its last word makes one."""
-    closes = words.loose if language(message, "") == words.language else words.closes
+    closes = words.loose if _spoken(message) == words.language else words.closes
     start = 0
-    for closing in closes.finditer(sentence):
+    for closing in islice(closes.finditer(sentence), MOST):
         if words.polite.fullmatch(closing[0]):
             continue
         start = max(start, sentence.rfind(",", 0, closing.start()) + 1)

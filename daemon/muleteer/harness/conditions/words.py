@@ -28,7 +28,7 @@ _STATE = r"(?P<state>[^\W\d]+)"
 # What may stand before the first word of a sentence, in any language.
 _LEAD = (
     r"^\W*(?:(?:hey|hi|hello|hallo|hola|ciao|ok(?:ay)?|please|bitte|and|but|und|aber|also|y|et|e|en|ve"
-    r"|por favor|per favore|lütfen)\b\W*)*"
+    r"|por favor|per favore|lütfen)\b\W*){0,8}"
 )
 _BREAK = r"(?<!\d)[,:]|[,:](?!\d)|[;!?\n]|\s[-\N{EN DASH}\N{EM DASH}]\s"
 

@@ -104,7 +104,7 @@ def _lists() -> Mapping[str, Mapping[str, Sequence[str]]]:
 def _beginning(key: str) -> re.Pattern[str]:
     """One of the patterns at the beginning of a sentence, in any language."""
     fillers = _any([each for lists in _lists().values() for each in lists["fillers"]])
-    return re.compile(rf"^\W*(?:(?:{fillers})[\s,]+)*(?:{_all(key)})(?:(?<=\W)|(?!\w))", re.IGNORECASE)
+    return re.compile(rf"^\W*(?:(?:{fillers})[\s,]+){{0,8}}(?:{_all(key)})(?:(?<=\W)|(?!\w))", re.IGNORECASE)
 
 
 @cache
@@ -122,14 +122,14 @@ def _whole(key: str) -> re.Pattern[str]:
     """One of the patterns and nothing else but fillers around it; `$n` are a few words."""
     fillers = _any([each for lists in _lists().values() for each in lists["fillers"]])
     pattern = _all(key).replace("$n", r"(\w[\w:' -]{0,40}?)")
-    return re.compile(rf"(?:(?:{fillers})[\s,]+)*(?:{pattern})(?:[\s,]+(?:{fillers}))?", re.IGNORECASE)
+    return re.compile(rf"(?:(?:{fillers})[\s,]+){{0,8}}(?:{pattern})(?:[\s,]+(?:{fillers}))?", re.IGNORECASE)
 
 
 @cache
 def _whether(language: str) -> re.Pattern[str]:
     lists = _lists()[language]
     fillers = _any(lists["fillers"])
-    return re.compile(rf"^\W*(?:(?:{fillers})[\s,]+)*(?:{_any(lists['whether'])})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"^\W*(?:(?:{fillers})[\s,]+){{0,8}}(?:{_any(lists['whether'])})(?!\w)", re.IGNORECASE)
 
 
 def _all(key: str) -> str:
