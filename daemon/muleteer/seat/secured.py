@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from typing import cast
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -16,10 +17,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 class _Watched(asyncio.StreamReaderProtocol):
     """Knows its transport from the moment in which there is one."""
 
-    made: asyncio.BaseTransport | None = None
+    made: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.made = transport
+        self.made = cast(asyncio.Transport, transport)  # as both loops make it for TLS
         super().connection_made(transport)
 
 
@@ -39,7 +40,7 @@ async def secured(sock: socket.socket, context: ssl.SSLContext, seconds: float, 
                 lambda: protocol, sock=sock, ssl=context, server_hostname="", ssl_handshake_timeout=seconds
             )
     except BaseException:
-        if isinstance(protocol.made, asyncio.WriteTransport):
+        if protocol.made:
             protocol.made.abort()
         sock.close()
         raise
