@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import uvloop
 from hypothesis import given
 from hypothesis import strategies as st
 from wyoming.audio import AudioChunk
@@ -17,7 +19,15 @@ from wyoming.event import Event
 from muleteer.errors import ConfigError
 from muleteer.gateway.wyoming.wire import encode_event
 from muleteer.voice.parts import RATE, PartGone
-from muleteer.voice.wyoming.server import LONGEST_REASON, LONGEST_WAIT, Address, Listener, Patience, Server
+from muleteer.voice.wyoming.server import (
+    LONGEST_REASON,
+    LONGEST_WAIT,
+    Address,
+    Link,
+    Listener,
+    Patience,
+    Server,
+)
 from tests.voice.wyoming.conftest import Client, serving
 
 
@@ -105,6 +115,31 @@ async def test_what_is_wrong_is_said(sent: bytes, why: str) -> None:
             await link.next(10)
     assert len(str(told.value)) < LONGEST_REASON + 150
     assert str(told.value).isprintable()
+
+
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_sending_to_one_that_has_left_is_told_on_every_loop(
+    new_loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    async def send() -> None:
+        async with (
+            serving(_hang_up) as port,
+            Server(f"wyoming://127.0.0.1:{port}", "satellite").connected() as link,
+        ):
+            with pytest.raises(PartGone, match="has hung up"):
+                await link.next(10)
+            for _ in range(50):
+                with pytest.raises(PartGone, match="has hung up"):
+                    await _until_gone(link)
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(send())
+
+
+async def _until_gone(link: Link) -> None:
+    while True:
+        await link.send(Event("ping"))
+        await asyncio.sleep(0)
 
 
 async def test_silence_has_an_end() -> None:

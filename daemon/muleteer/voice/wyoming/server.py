@@ -83,6 +83,8 @@ class Link:
 
     async def send(self, *events: Event) -> None:
         """Returns when they are on their way."""
+        if self._writer.is_closing():  # uvloop's transports raise what is no OSError then
+            raise self._server.gone("has hung up")
         self._writer.write(b"".join(encode_event(event) for event in events))
         try:
             async with asyncio.timeout(SEND_SECONDS):
