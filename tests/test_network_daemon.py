@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import ssl
 import tempfile
@@ -77,6 +78,46 @@ async def test_who_leaves_in_prefill_frees_the_engine(ready: Daemon, client: htt
     before = (await ready.status())["turns"]["cancelled"]
     assert await leaves_after(ready, client, LONG, "event: turn.started") < FREED_SECONDS
     assert (await ready.status())["turns"]["cancelled"] == before + 1
+
+
+async def test_a_cancel_by_its_id_in_prefill_frees_the_engine(
+    ready: Daemon, client: httpx.AsyncClient
+) -> None:
+    idle = time.monotonic()
+    assert await ready.answers(), "which asks the engine"
+    idle = time.monotonic() - idle
+    async with client.stream("POST", "/v1/turns", json=LONG) as reply:
+        lines = reply.aiter_lines()
+        assert await anext(lines) == "event: turn.started"
+        turn = json.loads((await anext(lines)).removeprefix("data: "))["turn"]
+        began = time.monotonic()
+        cancelled = (await client.post(f"/v1/turns/{turn}/cancel")).json()
+        assert await ready.answers()
+        assert time.monotonic() - began < FREED_SECONDS + idle
+        name, data = [line async for line in lines if line and not line.startswith(":")][-2:]
+    assert cancelled["state"] == "cancelled"
+    assert cancelled["outcome"]["levels"] == [], "the first prompt was being read"
+    assert (name, json.loads(data.removeprefix("data: "))["code"]) == ("event: turn.failed", "cancelled")
+
+
+async def test_a_turn_that_waits_for_the_engine_can_be_cancelled_by_its_id(
+    ready: Daemon, client: httpx.AsyncClient
+) -> None:
+    """Also by a client that is told nothing before the end: the list has it."""
+    engine = (await ready.status())["engine"]["pid"]
+    async with ready.held_stream() as held:
+        behind = asyncio.create_task(client.post("/v1/turns", json=STORY | {"stream": False}))
+        await ready.reports(lambda status: status["turns"]["running"] == 2)
+        (waiting,) = (await client.get("/v1/turns")).json()["turns"][:1]
+        assert waiting["state"] == "running"
+        assert (await client.delete(f"/v1/turns/{waiting['turn']}")).json()["state"] == "cancelled"
+        told = await behind
+        assert (told.status_code, told.json()["error"]["code"]) == (499, "cancelled")
+        os.kill(engine, signal.SIGCONT)
+        async for line in held:
+            if line.startswith("event: "):
+                break
+    assert line != "event: turn.failed", "the one before it goes on"
 
 
 async def test_who_leaves_in_decoding_frees_the_engine(ready: Daemon, client: httpx.AsyncClient) -> None:
