@@ -155,6 +155,8 @@ class Connection:
 
     async def _send(self, event: Event) -> None:
         """Raises `OSError` when the client does not take it."""
+        if self._writer.is_closing():  # uvloop's transports raise what is no OSError then
+            raise ConnectionResetError("it has left")
         self._writer.write(encode_event(event))
         async with asyncio.timeout(self._limits.write):
             await self._writer.drain()
