@@ -30,7 +30,7 @@ from muleteer.voice import opening
 from muleteer.voice.conversation.control import control_app
 from muleteer.voice.conversation.cutter import AnswerCutter
 from muleteer.voice.conversation.driver import Driver
-from muleteer.voice.conversation.ear import Limits
+from muleteer.voice.conversation.ear import BEFORE, Limits
 from muleteer.voice.conversation.house import DaemonHouse
 from muleteer.voice.conversation.machine import Conversation
 from muleteer.voice.conversation.manners import Manners
@@ -38,7 +38,7 @@ from muleteer.voice.conversation.mute import Mute
 from muleteer.voice.conversation.pin import Pin
 from muleteer.voice.conversation.recordings import Recordings
 from muleteer.voice.parts import Microphone, Recognizer, Speaker, Speech, VoiceActivity, WakeWord
-from muleteer.voice.settings import COMMANDS
+from muleteer.voice.settings import COMMANDS, LOCAL
 from muleteer.voice.spoken.reading import aloud
 
 log = logging.getLogger(__name__)
@@ -178,6 +178,7 @@ async def _sentences(settings: Settings, daemon: Path | Remote) -> list[str]:
 
 def _manners(settings: Settings) -> Manners:
     voice = settings.voice
+    is_near = voice.wake == LOCAL and "://" not in voice.microphone  # no network is in between
     return Manners(
         opening.language(settings),
         voice.follow_up,
@@ -185,4 +186,5 @@ def _manners(settings: Settings) -> Manners:
         voice.slow,
         voice.tones,
         Limits(voice.pause, voice.longest),
+        **({} if is_near else {"noticed": BEFORE}),
     )

@@ -69,5 +69,31 @@ def test_a_door_that_slams_makes_no_silence_of_speech(ear: Ear) -> None:
     assert [heed for heed, _ in said] == ["began", "paused", "ended"]
 
 
+def test_a_detector_that_holds_on_to_the_wake_word_is_not_believed(ear: Ear) -> None:
+    heard(ear, [(SPEECH, 0.6), (SILENCE, 0.2)])
+    ear.open(0.28)
+    for _ in range(frames(1.0)):
+        assert not ear.hear(SILENCE, 0.99)
+    ear.open(0.28)
+    said = [ear.hear(frame, 0.99) for frame in [SPEECH] * frames(0.3) + [SILENCE] * frames(0.7)]
+    assert [heed for heed in said if heed] == ["began", "paused", "ended"], "who speaks on at once is heard"
+
+
+def test_a_word_after_the_wake_word_is_heard_however_short(ear: Ear) -> None:
+    heard(ear, [(SPEECH, 0.6), (SILENCE, 0.2)])
+    ear.open(0.28)
+    said = heard(ear, [(SILENCE, 1.0), (SPEECH, 0.24), (SILENCE, 2.0)])
+    assert [heed for heed, _ in said] == ["began", "paused", "ended"]
+
+
+def test_a_quiet_answer_to_a_loud_question_is_heard(ear: Ear) -> None:
+    """The speaker is nearer to the microphone than anybody else."""
+    loud = bytes([120]) * FRAME_BYTES
+    heard(ear, [(loud, 2.0)])
+    ear.open()
+    said = heard(ear, [(SILENCE, 0.2), (SPEECH, 0.5), (SILENCE, 1.0)])
+    assert [heed for heed, _ in said] == ["began", "paused", "ended"]
+
+
 def test_a_click_is_no_beginning(ear: Ear) -> None:
     assert heard(ear, [(SILENCE, 1.0), (SPEECH, 0.1), (SILENCE, 2.0)]) == []

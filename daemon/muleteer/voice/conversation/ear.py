@@ -27,7 +27,7 @@ SPEAKS, PAUSES = (
 BEGINS = 0.16
 GAP = 0.2  # seconds without speech that a beginning may have: the stop consonants of a word
 EARLY = 0.2  # seconds of silence after which it is worth recognising what there is: it may be all
-BEFORE = 0.6  # seconds kept from before: a wake word and a beginning are noticed up to half a second late
+BEFORE = 0.6  # seconds kept from before: a beginning is noticed up to half a second late
 LEVEL_SECONDS = 1.5  # by which it is judged how loud somebody speaks
 LOUD = 0.9  # of those frames are not as loud: a door that slams is not what somebody is compared with
 QUIET = 64  # times less power, 18 dB, is silence; the weakest sounds within words last less than EARLY
@@ -63,7 +63,7 @@ class Ear:
         self._taken: list[bytes] = []
         self._powers: deque[int] = deque(maxlen=_frames(LEVEL_SECONDS))
         self._state: Literal["closed", "waiting", "speaking", "paused", "over"] = "closed"
-        self._voiced = self._quiet = self._unheard = 0
+        self._voiced = self._quiet = self._unheard = self._loud = 0
 
     @property
     def pcm(self) -> bytes:
@@ -75,11 +75,13 @@ class Ear:
         """Whether an utterance has begun and has not ended."""
         return self._state in ("speaking", "paused")
 
-    def open(self, with_before: bool = False) -> None:
-        """Wait for an utterance, which may have begun in the moments before."""
-        self._taken = list(self._before) if with_before else []
+    def open(self, before: float = 0.0) -> None:
+        """Wait for an utterance, which may have begun so many seconds ago, at most BEFORE."""
+        self._taken = list(self._before)[len(self._before) - min(_frames(before), len(self._before)) :]
         self._state = "waiting"
-        self._voiced = self._quiet = self._unheard = 0
+        self._voiced = self._quiet = self._unheard = self._loud = 0
+        if not before:
+            self._powers.clear()  # what was heard before was somebody else, or the speaker
 
     def close(self) -> None:
         """Drop the utterance."""
@@ -108,7 +110,7 @@ class Ear:
             return self._rest()  # a sound too short to go on with, and part of what was said all the same
         if self._state == "paused" and self._silent >= self._pause:
             return self._end()
-        if self._voiced >= _frames(BEGINS) and len(self._taken) < self._longest:
+        if min(self._voiced, self._loud) >= _frames(BEGINS) and len(self._taken) < self._longest:
             began = self._state == "waiting"
             self._state = "speaking"
             return "began" if began else "resumed"
@@ -116,10 +118,11 @@ class Ear:
         return ""
 
     def _count(self, speech: float) -> None:
-        quiet = self._state != "waiting" and self._is_quiet()
+        quiet = self._is_quiet()
         self._quiet = self._quiet + 1 if quiet else 0
+        self._loud += not quiet  # since the wake word: a detector that holds on to it is not believed
         self._unheard = self._unheard + 1 if speech < PAUSES else 0
-        if speech >= SPEAKS and not quiet:
+        if speech >= SPEAKS and (not quiet or self._state == "waiting"):
             self._voiced += 1
         elif self._silent >= _frames(GAP):
             self._voiced = 0

@@ -22,7 +22,7 @@ from muleteer.voice.conversation import times
 from muleteer.voice.conversation.addressed import without
 from muleteer.voice.conversation.bell import Bell, Rung
 from muleteer.voice.conversation.deeds import Answer, Ask, Cancel, Deed, Keep, Recognize, Silence, Warm
-from muleteer.voice.conversation.ear import Ear
+from muleteer.voice.conversation.ear import BEFORE, Ear
 from muleteer.voice.conversation.manners import Cutter, Manners
 from muleteer.voice.conversation.meaning import For, meaning
 from muleteer.voice.conversation.moments import Moments, over
@@ -200,7 +200,7 @@ class Conversation:
 
     def _wake(self, now: float, word: str) -> None:
         self._attend(now, word)
-        self._ear.open(with_before=True)
+        self._ear.open(self.manners.noticed)
         self._at.ready = now + times.READY
         self._out.do(Warm())
 
@@ -229,7 +229,7 @@ class Conversation:
             self._listen(now, self._wanted, times.WAKE)
         elif self.manners.barge_in == "speech":
             self._attend(now)
-            self._ear.open(with_before=True)
+            self._ear.open(BEFORE)
         else:
             self._ear.close()
 

@@ -26,3 +26,6 @@ class Manners:
     slow: Literal["tone", "words", "nothing"] = "tone"
     tones: bool = True
     limits: Limits = field(default_factory=Limits)
+    noticed: float = 0.28
+    """Seconds after its end within which the wake word is noticed: what is heard meanwhile may be the first
+    word of a request, and what was before is the wake word. microWakeWord takes 0.21 to 0.22 (measured)."""
