@@ -104,6 +104,29 @@ async def test_what_vanishes_is_said_to_have_and_nothing_else_is(
     assert "ALSA" not in capfd.readouterr().err
 
 
+async def test_what_is_given_up_while_it_is_opened_is_closed_again(room: Server) -> None:
+    for _ in range(3):
+        microphone = Listener()
+        opening = asyncio.create_task(microphone.listen())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        opening.cancel()
+        await asyncio.wait({opening})
+    await asyncio.get_running_loop().shutdown_default_executor()  # so that all three have been opened
+    async with asyncio.timeout(10):
+        while len((await recording()).splitlines()) > 1:  # who listens in the room is one
+            pass
+
+
+async def recording() -> bytes:
+    """A line for each program that records."""
+    pactl = await asyncio.create_subprocess_exec(
+        *("pactl", "list", "short", "source-outputs"), stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await pactl.communicate()
+    return told
+
+
 async def test_a_name_that_is_none_names_those_there_are(room: Server) -> None:
     frames = DeviceMicrophone("headset").frames()
     assert isinstance(frames, AsyncGenerator)

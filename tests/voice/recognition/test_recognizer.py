@@ -160,7 +160,7 @@ def real() -> Callable[[int], LocalRecognizer]:
 async def test_a_name_is_understood_and_noise_is_not(
     real: Callable[[int], LocalRecognizer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recognizer, "PATIENCE", 60.0)
+    monkeypatch.setattr(recognizer, "PATIENCE", 300.0)
     ears = real(768)
     sentence = sounds.pcm(EspeakTalker("en").say(["What is the weather in Nairobi?"])[0])
     noise = sounds.pcm(sounds.noise(2.0) * 0.05)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -53,17 +54,28 @@ async def opened(kind: Kind, name: str, make: Callable[[Any], Any]) -> Any:
 
     Raises `PartGone` when there is none, or it cannot be opened.
     """
+    opening = asyncio.ensure_future(asyncio.to_thread(_open, kind, name, make))
     try:
         async with asyncio.timeout(OPEN_SECONDS):
-            return await asyncio.to_thread(_open, kind, name, make)
+            return await asyncio.shield(opening)
     except TimeoutError:
+        opening.add_done_callback(_unwanted)
         raise PartGone(f"The {kind} does not answer; pull it out and plug it in again.") from None
+    except asyncio.CancelledError:  # it may be muted meanwhile, and then nothing may be open
+        opening.add_done_callback(_unwanted)
+        raise
 
 
 async def closed(device: Any) -> None:
     """Closes it, or leaves it behind after `CLOSE_SECONDS`."""
     closing = asyncio.ensure_future(asyncio.to_thread(device.close))
     await asyncio.wait([closing], timeout=CLOSE_SECONDS)
+
+
+def _unwanted(opening: asyncio.Future[Any]) -> None:
+    """Closes what was opened too late, in a thread, since its own reference to itself keeps it alive."""
+    if not opening.cancelled() and opening.exception() is None:
+        threading.Thread(target=opening.result().close, name="voice: closing", daemon=True).start()
 
 
 def gone(kind: Kind, name: str) -> PartGone:
