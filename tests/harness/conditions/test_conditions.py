@@ -181,6 +181,7 @@ def test_no_order_is_cut_off_its_condition(message: str) -> None:
 
 
 def test_each_of_two_conditions_is_found() -> None:
+    assert len(clauses("If so, turn on the lamp if it is dark")) == 2
     first, second = clauses("if it is cold, turn on the lamp unless the window is open")
     assert (first.text, second.text, second.denied) == ("if it is cold", "unless the window is open", True)
 

@@ -62,8 +62,8 @@ def _referred(found: list[Clause], message: str) -> list[Clause]:
     so = next((each for each in found if _refers(each.text)), None)
     if so is None:
         return found
-    if rest := [each for each in found if each is not so]:
-        return rest
+    if len(found) > 1:
+        return [each for each in found if each is not so] if found[0] is not so else found
     asked = next(filter(str.strip, reversed(SENTENCE.findall(message[: so.start]))), "")
     if not asked.rstrip().endswith("?"):
         return found
