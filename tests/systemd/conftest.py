@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -77,14 +78,16 @@ CELSIUS = 47  # of the processor, as its thermal zone tells it
 KEY = "a secret of the house"
 LETTER = "The chimney sweep comes on 14 March."
 
+# Half a day from now, so that no test sees it become due.
+DAILY = f"*-*-* {(time.localtime().tm_hour + 12) % 24:02}:00"
 # Carried out by code alone, so that a run costs no model.
-SKILL = """\
+SKILL = f"""\
 ---
 name: morning-look
 description: Looks at the device every morning.
 metadata:
   examples: ["How is the device this morning?"]
-  schedule: "*-*-* 07:00"
+  schedule: "{DAILY}"
   run: all
 ---
 1. Call @device-info.

@@ -54,16 +54,19 @@ class Machine:
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Execute a command, as `user` if given, and wait for it; with `check` it must succeed."""
-        done = subprocess.run(
-            self.command(*command, user=user),
-            capture_output=True,
-            text=True,
-            input=input,
-            stdin=subprocess.DEVNULL if input is None else None,
-            timeout=seconds,
-            check=False,
-            env=_environment(env or {}),
-        )
+        try:
+            done = subprocess.run(
+                self.command(*command, user=user),
+                capture_output=True,
+                text=True,
+                input=input,
+                stdin=subprocess.DEVNULL if input is None else None,
+                timeout=seconds,
+                check=False,
+                env=_environment(env or {}),
+            )
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f"{error}\n{self.journal()[-4000:]}") from error
         if check and done.returncode:
             told = f"{done.returncode}\n{done.stdout}{done.stderr}\n{self.journal()[-4000:]}"
             raise AssertionError(f"{' '.join(command)}: {told}")

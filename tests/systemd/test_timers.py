@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from muleteer.background.schedule import own_delay
-from tests.systemd.conftest import COMMAND, SKILL, ready
+from tests.systemd.conftest import COMMAND, DAILY, SKILL, ready
 from tests.systemd.machine import Machine
 
 pytestmark = pytest.mark.model("tiny")
 
 FAKETIME = f"/usr/lib/{os.uname().machine}-linux-gnu/faketime/libfaketime.so.1"
-OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:*")  # each second
+OFTEN = SKILL.replace("morning-look", "often-look").replace(DAILY, "*:*:*")  # each second
 PROMPT = "/etc/systemd/system/muleteer-turn@often-look.timer.d/prompt.conf"  # not 15 s late
 STARTS = 8  # in a row; five within ten seconds are systemd's own limit
 
@@ -43,7 +43,7 @@ def entries(service: Machine, skill: str) -> list[str]:
 
 def test_schedules_get_their_timers_and_a_second_sync_changes_nothing(service: Machine) -> None:
     said = service.said(COMMAND, "timers", "sync")
-    assert "added muleteer-turn@morning-look.timer: *-*-* 07:00" in said
+    assert f"added muleteer-turn@morning-look.timer: {DAILY}" in said
     assert service.said(COMMAND, "timers", "sync") == "Nothing has changed."
     assert service.show("muleteer-turn@morning-look.timer", "Persistent") == "yes"
     assert "time-sync.target" not in service.show("muleteer-turn@morning-look.timer", "After")

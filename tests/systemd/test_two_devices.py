@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from tests import lan
-from tests.systemd.conftest import COMMAND, SKILL, Boots, install, ready
+from tests.systemd.conftest import COMMAND, DAILY, SKILL, Boots, install, ready
 from tests.systemd.machine import Machine
 from tests.systemd.test_timers import PROMPT, entries
 
@@ -20,7 +20,7 @@ pytestmark = [
 ]
 
 # Both timers fire in the same slot, with time for the slower one to ask for it.
-OFTEN = SKILL.replace("morning-look", "often-look").replace("*-*-* 07:00", "*:*:0/20")
+OFTEN = SKILL.replace("morning-look", "often-look").replace(DAILY, "*:*:0/20")
 
 
 def seat(device: Machine) -> dict[str, object]:
