@@ -247,7 +247,7 @@ class Driver:
             async with asyncio.timeout(RECOGNIZE_SECONDS):
                 heard = await self._recognized(deed.pcm)
         except (PartGone, TimeoutError) as error:
-            log.error("What was said could not be recognised: %s", error or "it took too long")
+            log.error("What was said could not be recognised: %s", str(error) or "it took too long")
             self._carry_out(self.conversation.deaf(self._now(), deed.number))
         else:
             self._carry_out(self.conversation.recognized(self._now(), deed.number, heard))
