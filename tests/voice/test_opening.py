@@ -60,6 +60,13 @@ async def test_each_may_be_elsewhere(models: Path) -> None:
     await parts.close()
 
 
+@pytest.mark.parametrize("address", ["tcp://kitchen:10300", "unix:///run/ears", "wyoming://[::1]:10300"])
+async def test_elsewhere_has_several_ways_to_be_written(models: Path, address: str) -> None:
+    parts = opening.opened(settings(models, recognizer=address))
+    assert isinstance(parts.recognizer, WyomingRecognizer)
+    await parts.close()
+
+
 async def test_a_satellite_is_microphone_speaker_and_wake_word_in_one(models: Path) -> None:
     parts = opening.opened(settings(models, microphone=SERVER, recognizer=SERVER))
     assert isinstance(parts.microphone, Satellite)

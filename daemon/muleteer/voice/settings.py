@@ -11,7 +11,7 @@ from muleteer.settings.sections import Count, Seconds, Section, SocketPlace, Wor
 
 LOCAL = "local"
 COMMANDS = "commands"
-ELSEWHERE = re.compile(r"wyoming://(?:[0-9A-Za-z._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
+ELSEWHERE = re.compile(r"(?:wyoming|tcp)://(?:[0-9A-Za-z._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}|unix:///\S+")
 
 
 def _here_or_elsewhere(value: str) -> str:
@@ -31,7 +31,9 @@ class VoiceSettings(Section):
     """A microphone and a speaker as a way to talk to this device; for `muleteer voice`."""
 
     microphone: Words = Field(
-        "", max_length=200, description="part of the microphone's name; empty: the system's default"
+        "",
+        max_length=200,
+        description="part of the microphone's name, or wyoming://HOST:PORT of a satellite; empty: the system's",
     )
     speaker: Words = Field(
         "", max_length=200, description="part of the speaker's name; empty: the system's default"
