@@ -8,6 +8,7 @@ recognition   speech to text in a process of its own, and its models
 espeak        text to speech
 spoken        how an answer is read out
 conversation  who speaks when
+process       all of that as a process, with its control socket
 wyoming       parts that other programs lend
 bench         people of synthetic speech, and how well they are understood
 """
