@@ -33,7 +33,8 @@ class VoiceSettings(Section):
     microphone: Words = Field(
         "",
         max_length=200,
-        description="part of the microphone's name, or wyoming://HOST:PORT of a satellite; empty: the system's",
+        description="part of the microphone's name, or a satellite's wyoming://HOST:PORT; "
+        "empty: the system's default",
     )
     speaker: Words = Field(
         "", max_length=200, description="part of the speaker's name; empty: the system's default"
