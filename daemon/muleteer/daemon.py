@@ -56,6 +56,7 @@ from muleteer.gateway.steering import steering_routes
 from muleteer.gateway.turns import Turns
 from muleteer.harness import constants
 from muleteer.harness.events import Outcome, TurnFinished
+from muleteer.harness.evidence import FileEvidence, things
 from muleteer.harness.turn import Harness
 from muleteer.heat import Cooling
 from muleteer.household import open_household
@@ -167,6 +168,8 @@ async def _start(settings: Settings, closing: Closing, reread: Reread | None = N
     brains = await open_brains(settings, closing, household.offline.why, engine)
     privacy, tools = household.privacy, settings.tools
     harness = Harness(engine, catalogue, settings.budgets, tools.confirm, settings.language, brains, privacy)
+    lent = household.services
+    harness.evidence = FileEvidence(lent.documents.find, lambda: things(lent))
     warming = Warming(engine, harness.prompts, usage.by_use, begun=harness.take_up)
     renewal = Renewal(stock, harness, _changed(warming, harness, household.broadcast))
     cooling = Cooling(engine, settings.engine.hot, Sensors().read)

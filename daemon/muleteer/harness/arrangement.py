@@ -12,6 +12,7 @@ from muleteer.engine.protocol import Conversation
 from muleteer.harness import constants, measure
 from muleteer.harness.brains import Brain
 from muleteer.harness.counting import Counted
+from muleteer.harness.evidence import Evidence, NoEvidence
 from muleteer.harness.menu import Fit, crowding
 from muleteer.harness.planner import Planner
 from muleteer.harness.shortlist import Shortlist
@@ -25,6 +26,7 @@ class Arrangement:
 
     def __init__(self, brain: Brain, catalogue: Catalogue, budgets: Budgets) -> None:
         self.brain, self.catalogue, self.budgets = brain, catalogue, budgets
+        self.evidence: Evidence = NoEvidence()
         self.instructions = ""
         """What the levels that write are told beside our rules: a guest's, in a copy made for its turn."""
         self._counted: dict[bytes, int] = {}

@@ -87,10 +87,11 @@ class Planner:
         message: str,
         failed: Sequence[Plan] = (),
         among: Sequence[str] = (),
+        evidence: Sequence[str] = (),
     ) -> float:
         """Raises `PlanSignal`, or returns how likely it is that the message only wants a reply. As
         `weigh`."""
-        weighed = await self.weigh(lane, ledger, message, failed, among)
+        weighed = await self.weigh(lane, ledger, message, failed, among, evidence)
         if weighed.plan:
             raise PlanSignal(weighed.plan)
         return weighed.shares[REPLY]
@@ -102,10 +103,11 @@ class Planner:
         message: str,
         failed: Sequence[Plan] = (),
         among: Sequence[str] = (),
+        evidence: Sequence[str] = (),
     ) -> Weighed:
         """What speaks for each handle. `failed` plans of this turn are told to the model and their handles
         are not offered again; `among` is the shortlist, best first: of the handles whose line is not always
-        shown its best are shown and offered."""
+        shown its best are shown and offered, those that `evidence` speaks for before them."""
         used = {handle for plan in failed for handle in plan.handles}
         there = [handle for handle in self.handles if handle not in used]
         lines = {handle: self._lines[handle] for handle in there}
@@ -114,7 +116,8 @@ class Planner:
         }
         ruled_out = {h: why for h, why in against.items() if why}
         there = [handle for handle in there if handle not in ruled_out]
-        beside = tuple(h for h in among if h in there and h not in self.fit.shown)[:BESIDE]
+        first = dict.fromkeys((*evidence, *among))
+        beside = tuple(h for h in first if h in there and h not in self.fit.shown)[:BESIDE]
         options = [*(h for h in there if h in self.fit.shown or h in beside), REPLY]
         asked = message
         if failed:
@@ -122,7 +125,7 @@ class Planner:
             asked = render("planner_replan", message=message, handles=handles)
         model = await self._ask(lane, ledger, self.prompt(asked, beside), options)
         likeness = {h: score for h, score in self.learn().scores(message).items() if h in model}
-        shares, again = weighing.together(model, likeness), {}
+        shares, again = weighing.favoured(weighing.together(model, likeness), evidence), {}
         if max(shares.values()) < weighing.SURE:
             ranked = sorted(shares, key=lambda handle: -shares[handle])[:CANDIDATES]
             known = [h for h in ranked if h == REPLY or self._lines[h].examples]
@@ -130,6 +133,7 @@ class Planner:
             with suppress(TooLongError):  # a long message leaves no room for more; the first look counts
                 again = await self._ask(lane, ledger, self.prompt(asked, beside, near), options)
                 shares = weighing.together(again, likeness)  # it has seen more
+                shares = weighing.favoured(shares, evidence)
         return Weighed(shares, weighing.decide(shares), model, likeness, again, ruled_out, beside)
 
     async def _ask(

@@ -307,11 +307,11 @@ class _Turn:
     async def _planned(self, message: str, failed: Sequence[Plan] = ()) -> Plan:
         """What the planner makes of a message; no handles, and how sure that is, where it wants a reply."""
         harness = self._harness
-        shortlist = harness.shortlist.pick(message)
+        among = harness.shortlist.pick(message)
+        speaks = await harness.evidence.handles(message, harness.catalogue)
+        plan = harness.planner.plan(self._lane, self._record.ledger, message, failed, among, speaks)
         try:
-            return Plan(
-                (), await harness.planner.plan(self._lane, self._record.ledger, message, failed, shortlist)
-            )
+            return Plan((), await plan)
         except PlanSignal as signal:
             return signal.plan
 

@@ -8,7 +8,7 @@ battery; what the battery's other half says of the result is in the report of `m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from muleteer.harness.signals import Plan
 
@@ -18,6 +18,10 @@ REPLY = "reply"
 # `standard` alone is right in 138 of 155; with the likeness at a weight of 1.5 to 4 times the model's in
 # 147 to 150. A smaller one of these leaves more to the model where a handle has few examples.
 MODEL, LIKENESS = 0.8, 2.5
+
+# How many times as likely a handle is that evidence speaks for. Set by hand: 0.17 wins over 0.41, and a share
+# of 0.98 keeps its place beside 0.01.
+EVIDENCE = 20.0
 
 # A share from which on nothing is looked at twice.
 SURE = 0.8
@@ -47,6 +51,13 @@ def together(model: Mapping[str, float], likeness: Mapping[str, float]) -> dict[
     weights = {handle: math.exp(logit - most) for handle, logit in logits.items()}
     total = sum(weights.values())
     return {handle: weight / total for handle, weight in weights.items()}
+
+
+def favoured(shares: Mapping[str, float], handles: Collection[str]) -> dict[str, float]:
+    """The shares where evidence speaks for these handles."""
+    weights = {handle: share * (EVIDENCE if handle in handles else 1) for handle, share in shares.items()}
+    total = sum(weights.values())
+    return {handle: weight / total for handle, weight in weights.items()} if total else weights
 
 
 def decide(shares: Mapping[str, float]) -> Plan | None:
