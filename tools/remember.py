@@ -25,7 +25,7 @@ LISTED = re.compile(
     r"^\W*(?:(?:please|bitte|por favor|hey|and|und|then|dann|can you|could you|kannst du|könntest du"
     r"|remember to|do(?:n['\u2019]t| not) forget to)\W+)*"
     r"(?:(?:put|add|write|note|set|save|setze?|schreibe?|notiere?|pack|tue?|füge?|nimm|pon|añade|apunta|anota"
-    r"|ajoute|mets|note|segna|aggiungi|metti|zet|schrijf|voeg)\b\s*(?:mir|bitte|noch)?\s*)?"
+    r"|ajoute|mets|note|segna|aggiungi|metti|zet|schrijf|voeg|põe|ponha|adiciona|coloca|acrescenta)\b\s*(?:mir|bitte|noch)?\s*)?"
     r"(?P<what>\S.*?)\s+(?:"
     r"(?:on|onto|to|in|for) (?:the|my|our) (?P<en>[\w-]+) (?:page|list)"
     r"|(?:auf|in|zu) (?:die|der|den|das|dem|meine?\w?|unsere?\w?) (?P<de>\w{3,}(?:liste|seite|zettel))"
@@ -34,7 +34,14 @@ LISTED = re.compile(
     r"|(?:à|sur|dans) (?:la|ma|notre) liste (?:de |des )(?P<fr>[\w-]+)"
     r"|(?:sulla|alla|nella) (?:mia |nostra )?lista (?:della |dei )(?P<it>[\w-]+)"
     r"|(?:op|aan) (?:de|het|mijn|onze) (?P<nl>\w{3,}(?:lijst|lijstje))(?: toe)?"
+    r"|(?:à|na) (?:minha |nossa )?lista (?:de |das? )(?P<pt>[\w-]+)"
     r")\W*(?:please|bitte|por favor)?\W*$",
+    re.IGNORECASE,
+)
+
+# Turkish names the list first, and gives the order last: "alışveriş listesine süt ekle".
+LISTED_FIRST = re.compile(
+    r"^\W*(?:lütfen )?(?P<tr>\w+) listes?i?(?:ne|me|mize) (?P<what>\S.*?)\s+(?:ekle|yaz|koy)(?:yin|in)?\W*$",
     re.IGNORECASE,
 )
 
@@ -107,6 +114,7 @@ def plain(said: str) -> tuple[str, str]:
     """What is to be noted of what was said, without the order to note it and without the list that it is to
     stand on; and that list, as it was called. What would leave nothing stays as it is."""
     text = ORDER.sub("", said) or said
-    if found := LISTED.match(text):
-        return found["what"], next(name for name in found.groups()[1:] if name)
+    if found := LISTED.match(text) or LISTED_FIRST.match(text):
+        named = found.groupdict()
+        return named.pop("what"), next(name for name in named.values() if name)
     return text, ""

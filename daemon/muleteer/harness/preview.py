@@ -74,11 +74,13 @@ async def preview(arranged: Arrangement, message: str) -> Preview:
     ledger = Ledger(budgets.turn, lambda event: None)
     await asyncio.to_thread(planner.learn)
     shortlist = arranged.shortlist.pick(message)
-    weighed = await planner.weigh(lane, ledger, message, (), shortlist)
+    speaks = await arranged.evidence.handles(message, catalogue)
+    weighed = await planner.weigh(lane, ledger, message, (), shortlist, speaks)
 
     async def planned(said: str) -> Plan:
+        among, speaks = arranged.shortlist.pick(said), await arranged.evidence.handles(said, catalogue)
         try:
-            return Plan((), await planner.plan(lane, ledger, said, (), arranged.shortlist.pick(said)))
+            return Plan((), await planner.plan(lane, ledger, said, (), among, speaks))
         except PlanSignal as signal:
             return signal.plan
 

@@ -55,6 +55,8 @@ def together(model: Mapping[str, float], likeness: Mapping[str, float]) -> dict[
 
 def favoured(shares: Mapping[str, float], handles: Collection[str]) -> dict[str, float]:
     """The shares where evidence speaks for these handles."""
+    if not handles:
+        return dict(shares)
     weights = {handle: share * (EVIDENCE if handle in handles else 1) for handle, share in shares.items()}
     total = sum(weights.values())
     return {handle: weight / total for handle, weight in weights.items()} if total else weights
