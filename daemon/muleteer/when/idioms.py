@@ -67,19 +67,26 @@ _AFTER = (
     (r"\b[a1] (?=noon\b|midnight\b)", ""),
     (r"\b(\d{1,2}(?:[:.]\d\d))(?:[dt][ae]|y?[ae])\b", r"\1"),
 )
+# What one of them has: a text is read many times, and most have none.
+_SIGN = re.compile(
+    r"\d|mezz|kwart|uur|nacht|quart|yar[ıi]|dakik|saniy|saat|hafta|\bgun|avonds|middags|ochtends|morgens|sera|pomerig"
+)
 _WORDED = [(re.compile(pattern), said) for pattern, said in _BEFORE]
+_WORD_SIGN = re.compile(r"half|unora|mezz")
 _NUMBERED = [(re.compile(pattern), said) for pattern, said in _AFTER]
 
 
 def before_numbers(folded: str) -> str:
     """What has to be known of a text while its numbers are words; those of Turkish in digits."""
-    for pattern, said in _WORDED:
+    for pattern, said in _WORDED if _WORD_SIGN.search(folded) else ():
         folded = pattern.sub(said, folded)
     return _TURKISH.sub(lambda found: str(_turkish(found)), folded)
 
 
 def after_numbers(said: str) -> str:
     """Idioms with their numbers in digits, as the English ones."""
+    if not _SIGN.search(said):
+        return said
     for pattern, plain in _NUMBERED:
         said = pattern.sub(plain, said)
     return said
