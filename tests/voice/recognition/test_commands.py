@@ -48,13 +48,14 @@ def test_other_speech_noise_and_half_a_command_are_not_forced_into_one(ears: Com
         "The weather was nice yesterday and we went for a walk.",
         "Could you pass me the salt please?",
         "Turn the page and read the next chapter.",
-        "What time is it",
+        "Turn off the",
     )
     assert said(ears, *others) == [""] * len(others)
     for wave in (sounds.silence(1.0), sounds.noise(1.0) * 0.1, sounds.silence(0.0)):
         assert ears.hear(sounds.pcm(wave), "en", []).text == ""
 
 
-def test_without_an_example_in_english_there_are_no_ears() -> None:
-    with pytest.raises(ValueError, match="no skill has an example in English"):
-        CommandEars(("Wie spät ist es?", "", "..."))
+def test_a_conversation_is_possible_whatever_the_examples_are() -> None:
+    ears = CommandEars(("Wie spät ist es?", "", "..."))
+    heard = said(ears, "Yes", "Stop", "Set a timer for ten minutes", "What time is it")
+    assert heard == ["yes", "stop", "set a timer for 10 minutes", "what time is it"]

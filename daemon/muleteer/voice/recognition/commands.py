@@ -35,24 +35,25 @@ VALUES = {word: value for value, word in enumerate(ONES)} | {w: 10 * n for n, w 
 RULES = (
     f"<ones> = {' | '.join(ONES)}; <tens> = {' | '.join(TENS)}; <number> = <ones> | <tens> | <tens> <ones>;"
 )
+ALWAYS = (
+    *("yes", "yes please", "no", "no thank you", "stop", "cancel", "never mind", "what time is it"),
+    *("set a timer for 5 minutes", "set a timer for 1 minute", "cancel the timer"),
+)  # what a conversation is made of, whatever the skills' examples are
 WORDS = re.compile(r"[a-z']+|[0-9]+")
 NUMBER = "<number>"
 
 
 class CommandEars:
-    """`sentences` are all that is understood; those with a word that the dictionary lacks are left out.
-
-    Raises `ValueError` when none is left.
-    """
+    """`sentences` are all that is understood beside `ALWAYS`; those with a word that the dictionary lacks are
+    left out."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         folder = f"{get_model_path()}/en-us"
         self._decoder = Decoder(
             hmm=f"{folder}/en-us", dict=f"{folder}/cmudict-en-us.dict", lm=None, loglevel="FATAL"
         )
-        known = [words for words in dict.fromkeys(map(_words, sentences)) if self._knows(words)]
-        if not known:
-            raise ValueError("no skill has an example in English that can be understood")
+        wanted = dict.fromkeys(map(_words, (*ALWAYS, *sentences)))
+        known = [words for words in wanted if self._knows(words)]
         self._known = frozenset(known[:MOST_SENTENCES])
         choices = " | ".join(" ".join(words) for words in known[:MOST_SENTENCES])
         self._decoder.add_jsgf_string(
