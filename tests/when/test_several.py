@@ -27,6 +27,8 @@ NOW = datetime(2026, 11, 30, 17, 24)
             "set timers for 5, 10 and 15 minutes",
             ["set timers for 5 minutes", "set timers 10 minutes", "set timers 15 minutes"],
         ),
+        ("Set two timers for 5 minutes", ["Set timers for 5 minutes"] * 2),
+        ("Stell 3 Timer auf 5 Minuten", ["Stell Timer auf 5 Minuten"] * 3),
         ("timer for 10 minutes and 1 hour", ["timer for 10 minutes", "timer 1 hour"]),
         (
             "Set a 10 minute timer and one for 5 minutes",
@@ -113,6 +115,9 @@ def test_two_times_are_two_messages(message: str, each: list[str]) -> None:
         "cancel the tea timer and stop the alarm",
         "every monday and thursday at half past seven pm",
         "an hour and a half",
+        "set a timer for 5 minutes",
+        "cancel the two timers",
+        "how long do the two timers of 5 minutes have",
         "How long is 5 minutes and 3 minutes",
     ],
 )

@@ -13,7 +13,7 @@ from datetime import datetime
 from muleteer.when.clocks import read_delay
 from muleteer.when.labels import ALARMS, NAMELESS, TIMERS
 from muleteer.when.requests import EDGES, clauses, cut_times, days_of, read_request
-from muleteer.when.words import NUMBER, UNIT, fold, listed
+from muleteer.when.words import NUMBER, UNIT, fold, in_digits, listed
 
 _KINDS = TIMERS | ALARMS
 _JOINT = re.compile(r"(?:[;!?]|\.(?=\s)|,?\s+(?:and|und|y|e|et|ed|en|ve|then|dann)(?=\s)|,(?=\s))\s*", re.I)
@@ -33,6 +33,7 @@ _ANOTHER = listed(
     "one another a an the second also auch ein einen eine noch weiteren zweiten otro otra un una uno autre "
     "een ander andere altro altra um uma outro outra bir tane de da"
 )
+MOST_ALIKE = 8  # timers of one time; a larger number is none of timers
 NAME_WORDS = 3  # before a time; with more it is told, and no order: "ask about the 3 hour trip"
 
 
@@ -45,7 +46,18 @@ def each_said(message: str, now: datetime) -> list[str]:
     while _SHARED_UNIT.search(plain):
         plain = _SHARED_UNIT.sub(r"\1 \2", plain)
     found = [piece for clause in _clauses(plain, now) for piece in _cut(clause, now)]
+    if len(found) == 1:
+        found *= _count(message, now)
     return found if len(found) > 1 else []
+
+
+def _count(message: str, now: datetime) -> int:
+    """How many of one kind a message sets for its one time: "two timers for 5 minutes"."""
+    counts = [
+        int(said) for each in _COUNT.finditer(message) if (said := in_digits(fold(each[0]))).isdecimal()
+    ]
+    alike = read_request(message, now).action == "set" and len(cut_times(message, now)[0]) == 1
+    return counts[0] if len(counts) == 1 and counts[0] <= MOST_ALIKE and alike else 1
 
 
 def _clauses(message: str, now: datetime) -> list[str]:
