@@ -10,6 +10,7 @@ from muleteer.harness.compound import cuts
 from muleteer.harness.conditions import SENTENCE, clauses, holds, without
 from muleteer.harness.conditions.clauses import MOST
 from muleteer.harness.language import language
+from muleteer.harness.moods import asks, forbids
 from muleteer.harness.orders import orders
 
 WARM = "The greenhouse is 21.5 °C."
@@ -141,6 +142,15 @@ def test_numbers_are_compared(message: str, met: bool | None) -> None:
     assert message[clause.start : clause.end] == clause.text
     assert orders(message)
     assert holds(clause, [WARM]) is met
+
+
+@pytest.mark.parametrize(
+    "message",
+    [*(each for each, _ in COMPARED), *UNDECIDED, "mach die Lampe an wenn es nicht hell ist"],
+)
+def test_an_order_under_a_condition_neither_asks_nor_forbids(message: str) -> None:
+    assert not asks(message)
+    assert not forbids(message)
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,10 @@ def asks(message: str) -> bool:
 
 
 def forbids(message: str) -> bool:
-    """Whether every sentence of it is a prohibition by its first words; one that only asks counts as none."""
+    """Whether every sentence of it is a prohibition by its first words; one that only asks counts as none.
+    A "not" of a condition forbids nothing."""
     sentences = _sentences(message)
-    forbidden = [bool(_beginning("prohibits").search(each)) for each in sentences]
+    forbidden = [bool(_beginning("prohibits").search(without(each))) for each in sentences]
     return any(forbidden) and all(
         each or is_question(sentence) for sentence, each in zip(sentences, forbidden, strict=True)
     )
