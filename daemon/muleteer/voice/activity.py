@@ -8,7 +8,7 @@ PIECE_BYTES = FRAME_BYTES // 2  # 10 ms, what the library takes
 
 
 class MicroActivity:
-    """A `VoiceActivity`. Of pink noise nothing was above 0.5, of a hum the first 80 ms, of a sentence most."""
+    """A `VoiceActivity`. Above 0.5 were: of pink noise nothing, of a hum 80 ms, of a sentence most of it."""
 
     def __init__(self) -> None:
         from pymicro_vad import MicroVad

@@ -64,7 +64,7 @@ class VoiceSettings(Section):
         768,
         ge=256,
         le=16_384,
-        description="MiB that the recogniser's process may take; base was seen to need 392 at its worst",
+        description="MiB that the recogniser's process may take; base was seen to need 406 at its worst",
     )
     speech: Part = Field(LOCAL, description="text to speech: local (espeak-ng), or wyoming://HOST:PORT")
     voice: Words = Field(

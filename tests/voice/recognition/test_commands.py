@@ -57,5 +57,6 @@ def test_other_speech_noise_and_half_a_command_are_not_forced_into_one(ears: Com
 
 def test_a_conversation_is_possible_whatever_the_examples_are() -> None:
     ears = CommandEars(("Wie spät ist es?", "", "..."))
-    heard = said(ears, "Yes", "Stop", "Set a timer for ten minutes", "What time is it")
-    assert heard == ["yes", "stop", "set a timer for 10 minutes", "what time is it"]
+    heard = said(ears, "Yes", "No", "Stop", "Set a timer for ten minutes", "What time is it")
+    assert heard == ["yes", "no", "stop", "set a timer for 10 minutes", "what time is it"]
+    assert said(ears, "Hello", "Good morning", "Maybe") == [""] * 3
