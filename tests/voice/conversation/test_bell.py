@@ -60,8 +60,10 @@ def test_the_wake_word_interrupts_it_and_a_request_ends_it(talk: Talk) -> None:
     assert [each.text for each in talk.all(Ask)] == ["What time is it?"]
 
 
-def test_after_a_wake_word_and_silence_it_goes_on(talk: Talk) -> None:
-    talk.pass_(1.5)
+@pytest.mark.parametrize("seconds", [0.1, 1.5])
+def test_after_a_wake_word_and_silence_it_goes_on(talk: Talk, seconds: float) -> None:
+    """Whether it was called in the middle of a stroke or between two."""
+    talk.pass_(seconds)
     talk.wake()
     talk.pass_(7.0)
     assert len(talk.spoken()) >= 2
