@@ -9,7 +9,7 @@ from muleteer.voice.parts import FRAME_BYTES, FRAME_SECONDS
 
 LATE = 0.4  # seconds by which it notices a beginning, and holds on after an end
 NOISE, SPEECH = bytes([1]) * FRAME_BYTES, bytes([20]) * FRAME_BYTES
-SILENCE = bytes(FRAME_BYTES)
+SILENCE, SOFT = bytes(FRAME_BYTES), bytes([3]) * FRAME_BYTES
 
 
 def frames(seconds: float) -> int:
@@ -22,7 +22,7 @@ def heard(ear: Ear, parts: list[tuple[bytes, float]]) -> list[tuple[str, float]]
     said: list[tuple[str, float]] = []
     for number, frame in enumerate(sound):
         noticed = sound[number - frames(LATE)] if number >= frames(LATE) else SILENCE
-        if heed := ear.hear(frame, 0.99 if noticed == SPEECH else 0.05):
+        if heed := ear.hear(frame, 0.99 if noticed in (SPEECH, SOFT) else 0.05):
             said.append((heed, round((number + 1) * FRAME_SECONDS, 2)))
     return said
 
@@ -91,7 +91,7 @@ def test_a_quiet_answer_to_a_loud_question_is_heard(ear: Ear) -> None:
     loud = bytes([120]) * FRAME_BYTES
     heard(ear, [(loud, 2.0)])
     ear.open()
-    said = heard(ear, [(SILENCE, 0.2), (SPEECH, 0.5), (SILENCE, 1.0)])
+    said = heard(ear, [(SILENCE, 0.2), (SOFT, 0.5), (SILENCE, 1.0)])
     assert [heed for heed, _ in said] == ["began", "paused", "ended"]
 
 
