@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muleteer.voice.spoken.reading import aloud
-from muleteer.voice.spoken.stream import Spoken
 from muleteer.voice.spoken.words import LANGUAGES, words
+from tests.voice.spoken.answers import Spoken
 
 WRITTEN = st.text(
     alphabet=st.one_of(

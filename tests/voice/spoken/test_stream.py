@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from muleteer.voice.spoken.stream import LONGEST_SENTENCE, Spoken
+from muleteer.voice.conversation.cutter import LONGEST_SENTENCE
+from tests.voice.spoken.answers import Spoken
 
 
 def test_a_sentence_is_there_as_soon_as_the_next_one_begins() -> None:

@@ -14,9 +14,9 @@ import pytest
 from muleteer.engine import models
 from muleteer.voice.parts import RATE, PartGone
 from muleteer.voice.recognition.weights import known
-from muleteer.voice.spoken.stream import Spoken
 from muleteer.voice.wyoming.recognizer import WyomingRecognizer
 from muleteer.voice.wyoming.speech import WyomingSpeech
+from tests.voice.spoken.answers import Spoken
 from tests.voice.wyoming.programs import Program, piper, running, said
 
 pytestmark = pytest.mark.model("base")

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from muleteer.utterances import Sentences
 from muleteer.voice.spoken.markup import Blocks
-from muleteer.voice.spoken.stream import LONGEST_SENTENCE
+
+LONGEST_SENTENCE = (
+    240  # characters, about 16 s; longer ones are cut between clauses, or nothing is heard for long
+)
 
 
 class AnswerCutter:

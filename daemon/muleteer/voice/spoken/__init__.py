@@ -1,6 +1,5 @@
 """What is written, as it is read out: numbers, times, units and signs in words, and nothing of the rest.
 
-stream     an answer as it comes, sentence by sentence
 markup     what is only for the eye: Markdown, links, code, thinking
 reading    one text in one language
 numbers    numerals in words

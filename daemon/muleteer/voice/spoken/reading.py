@@ -44,12 +44,11 @@ def aloud(text: str, language: str) -> str:
     """`text` as a voice should say it: plain words, without digits. "" where nothing can be said."""
     blocks = Blocks()
     heard = blocks.feed(text[:LONGEST].replace("\r\n", "\n")) + blocks.rest()
-    return reader(language).read(heard)
+    return _reader(language).read(heard)
 
 
 @cache
-def reader(language: str) -> Reader:
-    """The one of a language."""
+def _reader(language: str) -> Reader:
     return Reader(words(language))
 
 
