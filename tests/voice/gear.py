@@ -29,7 +29,7 @@ from muleteer.voice.wake import MicroWake
 
 WAKE = "Okay Nabu!"
 MODEL = "base"
-MEMORY = 768  # MiB
+MEMORY, THREADS = 768, 2  # MiB; of the machines that run this
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Gear:
 
 @asynccontextmanager
 async def gear() -> AsyncGenerator[Gear, None]:
-    recognizer = LocalRecognizer(Setup("whisper", str(folder()), 1, MEMORY))
+    recognizer = LocalRecognizer(Setup("whisper", str(folder()), THREADS, MEMORY))
     recognizer.start()
     try:
         yield Gear(recognizer)
