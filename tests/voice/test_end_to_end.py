@@ -38,6 +38,7 @@ async def test_what_is_asked_aloud_is_answered_aloud_and_what_is_wanted_is_done(
                 answer = await on.answered()
                 assert is_time_in("Europe/Lisbon", answer)
                 heard = [samples(one.sound) for one in on.spoken()]
+                await on.attentive()
                 since = len(on.moments)
                 on.say(silence(0.5), wanted)
                 await on.answered(since)

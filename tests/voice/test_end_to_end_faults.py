@@ -67,7 +67,7 @@ async def test_two_sentences_in_a_row_need_one_wake_word(parts: Gear) -> None:
     async with parts.with_house(house, Manners(follow_up=30.0)) as on:
         on.say(BREATH, *said(WAKE), BREATH, *said(LAMP))
         assert await on.answered(seconds=LIMIT) == "It is on."
-        assert on.conversation.phase == "listening"
+        await on.attentive()
         since = len(on.moments)
         house.answer = "It is nine."
         on.say(silence(0.5), *said(TIME))

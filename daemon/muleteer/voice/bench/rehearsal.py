@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from muleteer.errors import MuleteerError
 from muleteer.voice.bench.ends import FileMicrophone, Played, RecordedSpeaker
 from muleteer.voice.bench.sounds import Samples, pcm, silence
+from muleteer.voice.conversation import times
 from muleteer.voice.conversation.deeds import Ask, Deed, Speak
 from muleteer.voice.conversation.driver import Driver
 from muleteer.voice.conversation.house import House, Told
@@ -163,6 +164,16 @@ class Rehearsal:
             lambda: self.asked(since) and self.conversation.phase in ("waiting", "listening"), seconds
         )
         return " ".join(self.said(since))
+
+    async def attentive(self) -> None:
+        """Until somebody may speak without a wake word; the ear opens a moment after the last sound."""
+
+        def is_open() -> bool:
+            due = self.conversation.due
+            left = 0.0 if due is None else due - asyncio.get_running_loop().time()
+            return self.conversation.phase == "listening" and left > times.TAIL
+
+        await self.until(is_open)
 
     def asked(self, since: int = 0) -> list[str]:
         return [each.what.text for each in self.moments[since:] if isinstance(each.what, Ask)]
