@@ -21,8 +21,8 @@ from muleteer.evaluate.routing.cases import Line, foreign_lines
 from muleteer.harness import measure
 from muleteer.harness.events import LevelUse
 from muleteer.harness.ledger import Ledger
-from muleteer.harness.planner import REPLY, Planner
 from muleteer.harness.moods import asks
+from muleteer.harness.planner import REPLY, Planner
 from muleteer.harness.shortlist import Shortlist
 from muleteer.settings.sections import Budgets
 from muleteer.skills import Catalogue, MenuLine
