@@ -198,6 +198,10 @@ def test_an_order_without_a_time_belongs_to_the_one_that_has_it(message: str) ->
     ("message", "when", "at"),
     [
         ("svegliami alle sei di sera", "6:00", 18),
+        ("svegliami alle 6 di sera", "6:00", 18),
+        ("svegliami alle sei e mezza di sera", "6:30", 18),
+        ("svegliami alle sei del pomeriggio", "6:00", 18),
+        ("svegliami alle sei del mattino", "6:00", 6),
         ("maak me wakker om zes uur 's avonds", "6:00", 18),
         ("svegliami alle sei", "6:00", 6),
     ],

@@ -80,7 +80,7 @@ _NIGHT = r"(?:soir|apres midi|tarde|noche|noite|sera|pomeriggio|avonds?|middags?
 _ROMANCE_CLOCK = re.compile(  # where "7 heures" alone would be a span
     r"(?:(?:[a1] las?|alle|om|as) (\d{1,2})(?::(\d\d))?(?: (?:horas?|uur|ore))?"
     r"|[a1] (\d{1,2}) heures?(?: (\d\d))?)"  # "a" is also the number one
-    rf"(?: (?:du|de l|de la|da|della|di|del|de|s) ?({_NIGHT})"
+    rf"(?: (?:(?:du|de l|de la|da|della|di|del|de|s) ?)?({_NIGHT}|pm)"
     r"| (?:du matin|de la manana|da manha|del mattino))?"
 )
 _JOINED = re.compile(
