@@ -192,7 +192,8 @@ class Keeper:
             except OSError as error:
                 await self._lost(root, watch, error)
             with suppress(TimeoutError):
-                await asyncio.wait_for(root.woken.wait(), self._check)
+                async with asyncio.timeout(self._check):  # unlike `wait_for` it loses no cancel
+                    await root.woken.wait()
                 await asyncio.sleep(GATHER_SECONDS)
 
     async def _look(self, root: Root, watch: Watch) -> None:
@@ -309,7 +310,8 @@ class Keeper:
                 again = self._check
             await gently(self._child.rest, "ending the reader")
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._more.wait(), again)
+                async with asyncio.timeout(again):
+                    await self._more.wait()
 
     def _prepare(self, connection: index.Connection) -> None:
         index.keep_roots(connection, self.roots.keys())

@@ -78,3 +78,15 @@ async def test_a_speaker_that_vanishes_ends_the_sound_and_comes_back() -> None:
         await speaker.play(SECOND)
     speaker.come_back()
     await speaker.play(Sound(bytes(64), RATE))
+
+
+async def test_who_stops_it_and_is_cancelled_at_once_is_cancelled() -> None:
+    """As a conversation does that is interrupted."""
+    speaker = RecordedSpeaker()
+    playing = asyncio.create_task(speaker.play(SECOND))
+    await speaker.begun()
+    await asyncio.sleep(0)
+    speaker.stop()
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing

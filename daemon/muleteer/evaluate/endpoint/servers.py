@@ -95,7 +95,8 @@ async def _stopped(process: asyncio.subprocess.Process) -> None:
         return
     process.terminate()
     try:
-        await asyncio.wait_for(process.wait(), STOP_S)
+        async with asyncio.timeout(STOP_S):
+            await process.wait()
     except TimeoutError:
         process.kill()
         await process.wait()

@@ -112,7 +112,8 @@ class RecordedSpeaker:
         self._stop.clear()
         if self._real_time:
             try:
-                await asyncio.wait_for(self._stop.wait(), sound.seconds)
+                async with asyncio.timeout(sound.seconds):  # `wait_for` loses a cancel that comes with a stop
+                    await self._stop.wait()
             except TimeoutError:
                 one.seconds = sound.seconds
             else:
