@@ -108,6 +108,23 @@ async def test_a_sentence_that_is_cut_off_is_waited_for_and_what_comes_belongs_t
     assert is_heard(house.asked[-1], "Set a timer for 10 minutes."), house.asked
 
 
+async def test_who_talks_over_the_answer_is_heard_and_the_answer_ends(parts: Gear) -> None:
+    house = AnsweringHouse(LONG)
+    house.endless = True
+    async with parts.with_house(house, MANNERS, real_time=True) as on:
+        on.say(BREATH, *said(WAKE), BREATH, *said(LAMP))
+        await on.until(on.spoken, LIMIT)
+        house.answer, house.endless = "It is nine.", False
+        on.say(BREATH, *said(WAKE), BREATH, *said(TIME))
+        await on.until(lambda: house.given_up, LIMIT)
+        heard, since = on.spoken(), len(on.moments)
+        assert await on.answered(since, LIMIT) == "It is nine."
+    assert len(heard) < SENTENCES
+    assert heard[-1].seconds < heard[-1].sound.seconds, "in the middle of a sentence"
+    assert is_heard(house.given_up[0], LAMP), house.given_up
+    assert is_heard(house.asked[-1], TIME), house.asked
+
+
 async def test_a_speaker_that_vanishes_is_missed_and_the_conversation_goes_on(parts: Gear) -> None:
     house = AnsweringHouse(LONG)
     async with parts.with_house(house, MANNERS) as on:
