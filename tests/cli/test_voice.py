@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,24 +12,29 @@ import pytest
 from muleteer import exits
 from tests.cli.conftest import Run
 
+# In a process of its own: what ran here before has imported the packages, and voice itself ends its process.
+BARE = """
+import sys
+for name in ("babel", "unicode_rbnf", "miniaudio", "faster_whisper", "pymicro_vad", "pymicro_wakeword"):
+    sys.modules[name] = None
+from muleteer.cli import main
+main(sys.argv[1:])
+"""
 
-@pytest.fixture
-def _bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the packages of the extra."""
-    for name in list(sys.modules):
-        if name.startswith("muleteer.voice.") and not name.endswith("settings"):
-            monkeypatch.delitem(sys.modules, name)
-    for name in ("babel", "unicode_rbnf", "miniaudio", "faster_whisper", "pymicro_vad", "pymicro_wakeword"):
-        monkeypatch.setitem(sys.modules, name, None)
 
-
-@pytest.mark.usefixtures("_bare")
 @pytest.mark.parametrize("command", [["voice"], ["voice", "devices"]])
-def test_without_its_packages_it_says_what_to_install(run: Run, command: list[str]) -> None:
-    done = run(*command)
-    assert done.code == exits.TURN_FAILED
-    assert "pip install 'muleteer[voice]'" in done.err
-    assert "Traceback" not in done.err
+def test_without_its_packages_it_says_what_to_install(tmp_path: Path, command: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BARE, *command],
+        env={**os.environ, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == exits.TURN_FAILED, done.stderr
+    assert "pip install 'muleteer[voice]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("command", ["status", "mute", "unmute", "hush"])

@@ -48,13 +48,13 @@ def voice(context: click.Context, socket: Path | None, file: Path | None, log_le
     settings = config.load(file, {"log.level": log_level})
     log.setup(settings.log.level)
     try:
-        from muleteer.voice import process
+        from muleteer.voice.process import run
     except ImportError as error:
         raise MissingPackageError(
             f"Voice needs packages that are not installed ({error.name}). Install them with: "
             "pip install 'muleteer[voice]'."
         ) from error
-    process.run(settings, find_socket(socket))
+    run(settings, find_socket(socket))
 
 
 @voice.command()
