@@ -85,7 +85,8 @@ def events(*pairs: tuple[str, dict[str, object]], end: bool = True) -> Reply:
         for name, fields in pairs:
             exchange.send(chunk(event(name, fields)))
         if end:
-            exchange.send(chunk(b""))
+            with suppress(BrokenPipeError):  # who has the whole answer may have hung up
+                exchange.send(chunk(b""))
 
     return reply
 
