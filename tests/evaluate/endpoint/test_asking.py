@@ -78,12 +78,17 @@ async def test_a_refusal_is_told_from_a_server_that_is_gone() -> None:
 
 
 async def test_an_answer_that_takes_too_long_is_a_wrong_one() -> None:
+    left = asyncio.Event()
+
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
+        await writer.wait_closed()
+        left.set()
 
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as listening:
         address = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
         async with httpx.AsyncClient(base_url=address, timeout=0.2, trust_env=False) as http:
             with pytest.raises(RequestError, match=r"no answer within 0\.2 seconds"):
                 await ask(http, "standard", ASKED, [TOOL])
+        await left.wait()
