@@ -18,6 +18,17 @@ import pytest
 from muleteer import __version__, paths
 
 ROOT = Path(__file__).resolve().parents[1]
+# What the packages of two extras are imported as.
+MCP = ("mcp", "mcp_types", "httpx2")
+VOICE = (
+    "babel",
+    "faster_whisper",
+    "miniaudio",
+    "pocketsphinx",
+    "pymicro_vad",
+    "pymicro_wakeword",
+    "unicode_rbnf",
+)
 VERSION_LINE = f"muleteer, version {__version__}\n"
 
 
@@ -119,21 +130,25 @@ def test_a_clean_install_works_from_anywhere_with_an_empty_environment(installed
 
 
 def test_every_module_imports_in_a_clean_install(installed: Path) -> None:
-    """What is imported is declared: no extra is there. Only modules that speak MCP need one."""
+    """What is imported is declared: no extra is there. Only modules that speak MCP and those of voice need
+    one."""
     program = (
         "import importlib, pkgutil, muleteer\n"
         "for each in pkgutil.walk_packages(muleteer.__path__, 'muleteer.'):\n"
         "    if each.name.endswith('__main__'): continue\n"
         "    try: importlib.import_module(each.name); print(each.name)\n"
         "    except ModuleNotFoundError as error:\n"
-        "        if error.name not in ('mcp', 'mcp_types', 'httpx2'): raise\n"
+        f"        if error.name not in {(*MCP, *VOICE)}: raise\n"
         "        print(each.name, error.name, sep=':')\n"
     )
     imported = run(installed, "-c", program, env={}, cwd="/").split()
     assert {"muleteer.engine.llama", "muleteer.gateway.app", "muleteer.cli.ask"} <= set(imported)
     assert "muleteer.mcp_servers.service" in imported
-    speak_mcp = ("muleteer.mcp_servers.", "muleteer.gateway.mcp.server:", "muleteer.cli.mcp_pipes:")
-    assert all(name.startswith(speak_mcp) for name in imported if ":" in name)
+    lacking = dict(name.split(":") for name in imported if ":" in name)
+    speak_mcp = ("muleteer.mcp_servers.", "muleteer.gateway.mcp.server", "muleteer.cli.mcp_pipes")
+    assert all(name.startswith(speak_mcp) for name, package in lacking.items() if package in MCP)
+    assert all(name.startswith("muleteer.voice.") for name, package in lacking.items() if package in VOICE)
+    assert {"muleteer.cli.voice", "muleteer.voice.parts", "muleteer.voice.settings"} <= set(imported)
     assert "muleteer.gateway.mcp.route" in imported
 
 
